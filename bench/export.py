@@ -41,6 +41,7 @@ from graveler.export.record import (
     ExportState,
 )
 from graveler.model import EMPTY_METARANGE, AddressType, Change, CommitID, Entry
+from graveler.open_repository import OpenRepository
 from graveler.operations import commits, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
@@ -100,7 +101,7 @@ class Lake:
         self._commit((self._dataset.key(number), value) for number in numbers)
 
     def _commit(self, changes: Iterator[Change]) -> CommitID:
-        base = self.engine.metarange(self._repository, self._head)
+        base = OpenRepository(self.engine, self._repository).metarange(self._head)
         self._head = apply_changes(self.engine.committed, base, changes).metarange_id
         request = commits.CommitRequest("why", "somebody", source_metarange=self._head)
         return commits.commit(self.engine, REPOSITORY, "main", request).id

@@ -6,16 +6,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from graveler.cache import BoundedCache
-from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
 from graveler.model import (
     Branch,
-    CommitID,
-    Event,
-    MetaRangeID,
     Repository,
     RepositoryUID,
 )
@@ -34,7 +30,7 @@ from graveler.ports import (
     StagingStore,
     TaskQueue,
 )
-from graveler.refs.history import CommitCache, History
+from graveler.refs.history import CommitCache
 from graveler.threads import begun
 from graveler.times import NS_PER_S, Moment
 
@@ -115,23 +111,6 @@ class Engine:
         """
         return begun(self.threads, read)
 
-    def history(self, repository: Repository) -> History:
-        """Return the repository's commits."""
-        return History(self.refs, repository, self.commits)
-
-    def metarange(self, repository: Repository, metarange_id: MetaRangeID) -> MetaRange:
-        """Return the metarange of that ID; reading it raises if it does not exist."""
-        return MetaRange(self.committed, repository.storage_namespace, metarange_id)
-
-    def content(self, repository: Repository, commit_id: CommitID) -> MetaRange:
-        """Return the content of a commit that a ref or another commit names.
-
-        Raises:
-            CorruptDataError: the commit does not exist.
-        """
-        commit = self.history(repository).commit(commit_id)
-        return self.metarange(repository, commit.metarange_id)
-
     def now_s(self) -> int:
         """Return the current time in Unix seconds."""
         return self.clock.now_ns() // NS_PER_S
@@ -139,29 +118,3 @@ class Engine:
     def drop_after_ns(self) -> int:
         """Return when tokens that are taken off a branch now can be dropped, in Unix ns."""
         return self.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
-
-    def event(self, kind: str, repository: Repository, **detail: object) -> Event:
-        """Return a new event of that kind, dated now."""
-        return Event(
-            id=self.names.new_uid(),
-            kind=kind,
-            repository=repository.name,
-            time_ns=self.clock.now_ns(),
-            detail=detail,
-        )
-
-    def new_branch(
-        self, repository: Repository, name: str, commit_id: CommitID, *, hidden: bool = False
-    ) -> Branch:
-        """Return a new branch with an identity and a staging token that no other branch has."""
-        return Branch(
-            name=name,
-            commit_id=commit_id,
-            staging_token=self.names.new_staging_token(repository, name),
-            hidden=hidden,
-            uid=self.names.new_uid(),
-        )
-
-    def remember(self, repository: Repository, branch: Branch) -> None:
-        """Cache the branch as a guess for the next reader."""
-        self.branches.put((repository.uid, branch.name), branch)

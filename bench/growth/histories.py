@@ -11,8 +11,9 @@ from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
 from graveler.identity import make_commit
 from graveler.limits import PAGE_AMOUNT_MAX
-from graveler.model import EMPTY_METARANGE, Commit, Repository
+from graveler.model import EMPTY_METARANGE, Commit
 from graveler.model.tasks import TaskSettings
+from graveler.open_repository import OpenRepository
 from graveler.operations import commits, dumps, repositories
 from graveler.operations.commits import LogQuery
 from graveler.refs.merge_base import merge_base
@@ -33,12 +34,12 @@ def measure_history(made: JobDeployment, amount: int) -> Iterator[Figure]:
     """
     repositories.create(made.engine, name=REPOSITORY, storage_namespace=_NAMESPACE)
     found, main = current_branch(made.engine, REPOSITORY, "main")
-    root = made.engine.history(found).commit(main.commit_id)
+    root = found.history().commit(main.commit_id)
     trunk = list(islice(_after(root, "Nightly load"), amount))
     side = next(_after(root, "Never merged"))
     for start in range(0, amount, _BATCH):
-        made.engine.refs.restore_commits(found, trunk[start : start + _BATCH])
-    made.engine.refs.restore_commits(found, [side])
+        made.engine.refs.restore_commits(found.record, trunk[start : start + _BATCH])
+    made.engine.refs.restore_commits(found.record, [side])
     for name, do in _reads(found, trunk, side).items():
         engine = engine_of(made.settings)
         for state in ("cold", "warm"):
@@ -67,17 +68,20 @@ def _after(parent: Commit, message: str) -> Iterator[Commit]:
 
 
 def _reads(
-    found: Repository, trunk: Sequence[Commit], side: Commit
+    found: OpenRepository, trunk: Sequence[Commit], side: Commit
 ) -> dict[str, Callable[[Engine], object]]:
     head_id = trunk[-1].id
     up = len(trunk) * 3 // 4
 
     def resolve(engine: Engine) -> None:
-        history = engine.history(found)
+        history = replace(found, engine=engine).history()
         assert resolve_commit_id(engine.refs, history, f"{head_id}~{up}") == trunk[-1 - up].id
 
     def find_base(engine: Engine) -> None:
-        assert merge_base(engine.history(found), head_id, side.id).id == side.parents[0]
+        assert (
+            merge_base(replace(found, engine=engine).history(), head_id, side.id).id
+            == side.parents[0]
+        )
 
     def log(engine: Engine) -> None:
         page = commits.log(engine, REPOSITORY, head_id, LogQuery(PAGE_AMOUNT_MAX))

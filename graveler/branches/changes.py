@@ -6,7 +6,6 @@ same changes.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import msgspec
 
@@ -21,7 +20,8 @@ from graveler.engine import Engine
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
 from graveler.merge import merge_changes, plan_merge
-from graveler.model import Change, MetaRangeID, Repository, StagingToken
+from graveler.model import Change, MetaRangeID, StagingToken
+from graveler.open_repository import OpenRepository
 from graveler.refs.base_graph import VirtualBase
 
 
@@ -36,21 +36,20 @@ class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
 
     def changes(
         self,
-        engine: Engine,
-        repository: Repository,
+        repo: OpenRepository,
         base: MetaRange,
         watching: Watching = unwatched,
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
-        view = View(engine, repository, self.tokens, base)
+        view = View(repo, self.tokens, base)
         return lambda start, end: watching(view.changes(start, end))
 
-    def plan(
-        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
-    ) -> Iterator[Slice]:
+    def plan(self, repo: OpenRepository, base: MetaRange, watching: Watching) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        view = View(engine, repository, self.tokens, base)
-        return plan(base, engine.committed.breaking, view.changes, watching(view.changed_paths()))
+        view = View(repo, self.tokens, base)
+        return plan(
+            base, repo.engine.committed.breaking, view.changes, watching(view.changed_paths())
+        )
 
 
 class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
@@ -65,29 +64,28 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
 
     def changes(
         self,
-        engine: Engine,
-        repository: Repository,
+        repo: OpenRepository,
         base: MetaRange,
         watching: Watching = unwatched,
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
-        since, theirs = self._sides(engine, repository)
+        since, theirs = self._sides(repo)
 
         def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
             return merge_changes(since, theirs, base, self.strategy, start, end, watching)
 
         return changes
 
-    def plan(
-        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
-    ) -> Iterator[Slice]:
+    def plan(self, repo: OpenRepository, base: MetaRange, watching: Watching) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        since, theirs = self._sides(engine, repository)
-        return plan_merge(engine.committed, since, theirs, base, self.strategy, watching=watching)
+        since, theirs = self._sides(repo)
+        return plan_merge(
+            repo.engine.committed, since, theirs, base, self.strategy, watching=watching
+        )
 
-    def _sides(self, engine: Engine, repository: Repository) -> tuple[Base, MetaRange]:
-        since = opened_base(engine, repository, self.since)
-        return since, engine.metarange(repository, self.theirs)
+    def _sides(self, repo: OpenRepository) -> tuple[Base, MetaRange]:
+        since = opened_base(repo, self.since)
+        return since, repo.metarange(self.theirs)
 
 
 class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
@@ -98,52 +96,50 @@ class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="importe
 
     def changes(
         self,
-        engine: Engine,
-        repository: Repository,
+        repo: OpenRepository,
         base: MetaRange,
         watching: Watching = unwatched,
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
-        imported = engine.metarange(repository, self.imported)
+        imported = repo.metarange(self.imported)
 
         def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
             return watching(import_changes(imported, base, self.replaced, start, end))
 
         return changes
 
-    def plan(
-        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
-    ) -> Iterator[Slice]:
+    def plan(self, repo: OpenRepository, base: MetaRange, watching: Watching) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        imported = engine.metarange(repository, self.imported)
-        return plan_import(engine.committed, imported, base, self.replaced, watching=watching)
+        imported = repo.metarange(self.imported)
+        return plan_import(repo.engine.committed, imported, base, self.replaced, watching=watching)
 
 
 # As JSON, a source names its kind.
 ChangeSource = StagedSource | MergedSource | ImportedSource
 
 # Applies a source's changes to a base, and stores the resulting metarange.
-Apply = Callable[[Repository, MetaRange, ChangeSource], Applied]
+Apply = Callable[[OpenRepository, MetaRange, ChangeSource], Applied]
 
 
-def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | VirtualBase) -> Base:
+def opened_base(repo: OpenRepository, base: MetaRangeID | VirtualBase) -> Base:
     """Return the content of a merge's base; reading it raises if a part does not exist."""
-    opened = partial(engine.metarange, repository)
-    return CrossedBase(base, opened) if isinstance(base, VirtualBase) else opened(base)
+    if isinstance(base, VirtualBase):
+        return CrossedBase(base, repo.metarange)
+    return repo.metarange(base)
 
 
 def apply_at_once(engine: Engine, watching: Watching) -> Apply:
     """Return the function that applies changes in one pass, in this process."""
 
-    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
-        changes = source.changes(engine, repository, base, watching)(b"", None)
+    def apply(repo: OpenRepository, base: MetaRange, source: ChangeSource) -> Applied:
+        changes = source.changes(repo, base, watching)(b"", None)
         return apply_changes(engine.committed, base, changes)
 
     return apply
 
 
 def apply_merge(
-    apply: Apply, repository: Repository, base: MetaRange, source: MergedSource
+    apply: Apply, repo: OpenRepository, base: MetaRange, source: MergedSource
 ) -> Applied:
     """Apply a merge. If only the source changed something, the result is the source.
 
@@ -153,15 +149,15 @@ def apply_merge(
     if base.id == source.since and source.since != source.theirs:
         # The count only says that something changed.
         return Applied(source.theirs, Counts(changed=1))
-    return apply(repository, base, source)
+    return apply(repo, base, source)
 
 
 def apply_import(
-    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: ImportedSource
+    apply: Apply, repo: OpenRepository, base: MetaRange, source: ImportedSource
 ) -> Applied:
     """Apply an import. If nothing of base stays, the result is the imported metarange."""
-    imported = engine.metarange(repository, source.imported)
+    imported = repo.metarange(source.imported)
     if imported.id and is_whole(base, source.replaced):
         # The count only says that something changed.
         return Applied(imported.id, Counts(changed=int(imported.id != base.id)))
-    return apply(repository, base, source)
+    return apply(repo, base, source)

@@ -8,20 +8,22 @@ from graveler.branches.data import check_data
 from graveler.branches.lookup import object_not_found, shown
 from graveler.branches.retries import contention
 from graveler.branches.views import entry_stat, read_value
-from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, CLAIM_LIFE_S
-from graveler.model import Entry, Repository
+from graveler.model import Entry
+from graveler.open_repository import OpenRepository
 from graveler.retention.claims import address_to_claim
 
 
-def claim(engine: Engine, repository: Repository, addresses: Collection[str]) -> None:
+def claim(repo: OpenRepository, addresses: Collection[str]) -> None:
     """Keep the addresses alive; read the sources again before they are staged elsewhere."""
     if addresses:
-        engine.refs.claim_addresses(repository, sorted(addresses), engine.now_s() + CLAIM_LIFE_S)
+        repo.engine.refs.claim_addresses(
+            repo.record, sorted(addresses), repo.engine.now_s() + CLAIM_LIFE_S
+        )
 
 
-def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes) -> Entry:
+def claimed_source(repo: OpenRepository, ref: str, path: bytes) -> Entry:
     """Return a new entry for the data of the object, which no collection deletes meanwhile.
 
     Raises:
@@ -32,17 +34,17 @@ def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes
     """
     claimed = None
     for _ in range(BRANCH_WRITE_TRIES_MAX):
-        stored = read_value(engine, repository, ref, path)
+        stored = read_value(repo, ref, path)
         if stored is None:
             raise object_not_found(path)
         entry = value_entry(stored)
-        address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
+        address = address_to_claim(repo.record.storage_namespace, entry, repo.engine.now_s())
         if address in (None, claimed):
             # The content of an expired commit may have been collected. The new entry is younger
             # than data that were replaced, so they must not pass for its own.
-            check_data(engine, entry_stat(repository.storage_namespace, path, entry))
-            return replace(entry, last_modified_ns=engine.clock.now_ns())
+            check_data(repo.engine, entry_stat(repo.record.storage_namespace, path, entry))
+            return replace(entry, last_modified_ns=repo.engine.clock.now_ns())
         assert address is not None
-        claim(engine, repository, [address])
+        claim(repo, [address])
         claimed = address
     raise contention(f"path {shown(path)}")

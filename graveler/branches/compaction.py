@@ -37,15 +37,15 @@ from graveler.branches.views import side_by_side, staged_changes
 from graveler.branches.watching import Watching
 from graveler.engine import Engine
 from graveler.limits import SEALED_REPLACED_MAX
-from graveler.model import Branch, Repository, StagingToken
+from graveler.model import Branch, StagingToken
+from graveler.open_repository import OpenRepository
 
 # Filled at once: eight batches of DynamoDB.
 _CHANGES_AT_ONCE = 200
 
 
 def compact(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     passed: int,
     sealed_max: int,
@@ -65,19 +65,19 @@ def compact(
         first = passed if passed + 2 <= len(tokens) else 0
         replaced = tokens[first : first + SEALED_REPLACED_MAX]
     else:
-        replaced = tokens[: _amount(engine, tokens, sealed_max, watching)]
-    token = engine.names.new_staging_token(repository, branch.name)
-    offer = engine.refs.offer_token(token, engine.drop_after_ns())
-    changes = watching(staged_changes(engine, replaced))
+        replaced = tokens[: _amount(repo.engine, tokens, sealed_max, watching)]
+    token = repo.engine.names.new_staging_token(repo.record, branch.name)
+    offer = repo.engine.refs.offer_token(token, repo.engine.drop_after_ns())
+    changes = watching(staged_changes(repo.engine, replaced))
     while batch := list(islice(changes, _CHANGES_AT_ONCE)):
-        engine.staging.fill(token, batch)
-    engine.refs.replace_sealed(
-        repository,
+        repo.engine.staging.fill(token, batch)
+    repo.engine.refs.replace_sealed(
+        repo.record,
         branch,
         replaced=replaced,
         token=token,
         offer=offer,
-        drop_after_ns=engine.drop_after_ns(),
+        drop_after_ns=repo.engine.drop_after_ns(),
     )
 
 

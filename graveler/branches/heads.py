@@ -29,11 +29,11 @@ from graveler.model import (
     CommitID,
     Event,
     MetaRangeID,
-    Repository,
     StagingToken,
 )
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import TaskEnd, TaskStart
+from graveler.open_repository import OpenRepository
 from graveler.staging.overlay import effective_changes
 
 
@@ -75,8 +75,7 @@ class Ending(Protocol):
 
 
 def move_head(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     plan: Callable[[Branch], Move],
     ending: Ending | None = None,
@@ -98,19 +97,19 @@ def move_head(
         nonlocal current
         try:
             move = plan(current)
-            _make(engine, repository, move, ending if move.commit is not None else None)
+            _make(repo, move, ending if move.commit is not None else None)
         except StaleVersionError:
-            current = reread_branch(engine, repository, branch)
+            current = reread_branch(repo, branch)
             raise
         return move
 
     made = retry_stale(attempt, f"branch {branch.name!r}")
     if made.commit is not None:
-        engine.history(repository).keep(made.commit)
+        repo.history().keep(made.commit)
     return made
 
 
-def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | None) -> None:
+def _make(repo: OpenRepository, move: Move, ending: Ending | None) -> None:
     """Make the move; only a change of the branch makes it stale, a change of the task does not.
 
     Raises:
@@ -120,15 +119,15 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         try:
-            engine.refs.move_branch(
-                repository,
+            repo.engine.refs.move_branch(
+                repo.record,
                 move.branch,
                 commit=move.commit,
                 commit_id=move.commit_id,
                 applied_tokens=move.applied_tokens,
                 new_staging_token=move.new_staging_token,
                 event=move.event,
-                drop_after_ns=engine.drop_after_ns(),
+                drop_after_ns=repo.engine.drop_after_ns(),
                 restored=move.restored,
                 is_clean=move.is_clean,
                 ends=ending.end_with(move.commit) if ending and move.commit else None,
@@ -153,9 +152,7 @@ def made_commit(move: Move) -> Commit:
     return move.commit
 
 
-def seal(
-    engine: Engine, repository: Repository, branch: Branch, watching: Watching = unwatched
-) -> Branch:
+def seal(repo: OpenRepository, branch: Branch, watching: Watching = unwatched) -> Branch:
     """Seal the changes that were staged before this call; return the branch as it is then.
 
     Readers look into each sealed token. So an empty token is not sealed over others: otherwise each
@@ -166,14 +163,12 @@ def seal(
         NotFoundError: the branch was deleted.
         Exception: whatever watching raises.
     """
-    if branch.sealed_tokens and not has_staged(engine, branch.staging_token):
+    if branch.sealed_tokens and not has_staged(repo.engine, branch.staging_token):
         return branch
-    return replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
+    return replace_token(repo, branch, repo.engine.sealed_tokens_max, watching)
 
 
-def seal_restored(
-    engine: Engine, repository: Repository, branch: Branch, watching: Watching = unwatched
-) -> Branch:
+def seal_restored(repo: OpenRepository, branch: Branch, watching: Watching = unwatched) -> Branch:
     """Seal restored entries; return the branch with none under its staging token.
 
     Restored entries cover changes of sealed tokens, so a commit must apply both or neither.
@@ -185,13 +180,12 @@ def seal_restored(
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         if not branch.has_restored:
             return branch
-        branch = replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
+        branch = replace_token(repo, branch, repo.engine.sealed_tokens_max, watching)
     raise contention(f"branch {branch.name!r}")
 
 
 def replace_token(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     sealed_max: int = SEALED_REPLACED_MAX,
     watching: Watching = unwatched,
@@ -208,21 +202,20 @@ def replace_token(
         NotFoundError: the branch was deleted.
         Exception: whatever watching raises.
     """
-    branch = _with_room(engine, repository, branch, sealed_max, watching)
+    branch = _with_room(repo, branch, sealed_max, watching)
     # Close first, so that the content is final before a reader can see the token as sealed.
-    engine.staging.close(branch.staging_token)
-    token = engine.names.new_staging_token(repository, branch.name)
+    repo.engine.staging.close(branch.staging_token)
+    token = repo.engine.names.new_staging_token(repo.record, branch.name)
     try:
-        sealed = engine.refs.seal_token(repository, branch, token)
+        sealed = repo.engine.refs.seal_token(repo.record, branch, token)
     except StaleVersionError:  # another process sealed it, and may have committed it
-        return reread_branch(engine, repository, branch)
-    engine.remember(repository, sealed)
+        return reread_branch(repo, branch)
+    repo.remember(sealed)
     return sealed
 
 
 def _with_room(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     sealed_max: int,
     watching: Watching,
@@ -231,14 +224,14 @@ def _with_room(
     passed = stale = 0
     while not has_room(branch, sealed_max):
         try:
-            compact(engine, repository, branch, passed, sealed_max, watching)
+            compact(repo, branch, passed, sealed_max, watching)
         except StaleVersionError:
             stale += 1
             if stale == BRANCH_UPDATE_TRIES_MAX:
                 raise contention(f"branch {branch.name!r}") from None
         else:
             passed += 1
-        branch = reread_branch(engine, repository, branch)
+        branch = reread_branch(repo, branch)
     return branch
 
 
@@ -258,8 +251,7 @@ def has_staged(engine: Engine, token: StagingToken) -> bool:
 
 
 def require_clean(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Branch:
@@ -277,23 +269,23 @@ def require_clean(
         NotFoundError: the branch was deleted.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        is_staged = is_dirty(branch) if is_dirty else has_staged(engine, branch.staging_token)
+        is_staged = is_dirty(branch) if is_dirty else has_staged(repo.engine, branch.staging_token)
         if is_staged or branch.sealed_tokens:
-            view = view_of_branch(engine, repository, branch)
+            view = view_of_branch(repo, branch)
             if any(effective_changes(view.changes(), view.committed)):
                 raise Refusal.DIRTY_BRANCH.error(
                     f"commit or reset the changes on branch {branch.name!r} first"
                 )
         if not is_staged:
             return branch
-        if not has_room(branch, engine.sealed_tokens_max):
+        if not has_room(branch, repo.engine.sealed_tokens_max):
             # The tokens change nothing: take them off instead of merging them.
             with suppress(StaleVersionError):
                 move = Move(branch, branch.commit_id, branch.sealed_tokens)
-                _make(engine, repository, move, None)
-            branch = reread_branch(engine, repository, branch)
+                _make(repo, move, None)
+            branch = reread_branch(repo, branch)
             continue
-        branch = seal(engine, repository, branch)
+        branch = seal(repo, branch)
     raise contention(f"branch {branch.name!r}")
 
 
@@ -341,12 +333,11 @@ def check_commit_size(message: str, metadata: Mapping[str, str], *more: str) -> 
 
 
 def commit_event(
-    engine: Engine, kind: str, repository: Repository, branch: str, commit: Commit, **more: str
+    repo: OpenRepository, kind: str, branch: str, commit: Commit, **more: str
 ) -> Event:
     """Return the event that describes a new commit on a branch; more adds fields."""
-    return engine.event(
+    return repo.event(
         kind,
-        repository,
         branch=branch,
         commit_id=commit.id,
         committer=commit.committer,

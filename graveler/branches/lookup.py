@@ -18,6 +18,7 @@ from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
 from graveler.model import Branch, CommitID, Repository, RepositoryUID
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
+from graveler.open_repository import OpenRepository
 from graveler.ports import Staged
 from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
 
@@ -69,25 +70,23 @@ def same_branch(
     return found
 
 
-def read_branch(
-    engine: Engine, repository: Repository, name: str, uid: str | None = None
-) -> Branch:
+def read_branch(repo: OpenRepository, name: str, uid: str | None = None) -> Branch:
     """Return the branch of the name if it has that identity, read from the store.
 
     Raises:
         NotFoundError: as `same_branch`.
     """
-    return same_branch(name, engine.refs.branch(repository, name), uid)
+    return same_branch(name, repo.engine.refs.branch(repo.record, name), uid)
 
 
-def reread_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
+def reread_branch(repo: OpenRepository, seen: Branch) -> Branch:
     """Return a branch that the operation has seen before, at its current version.
 
     Raises:
         NotFoundError: it was deleted; another one of its name does not count.
     """
-    branch = read_branch(engine, repository, seen.name, seen.uid)
-    engine.remember(repository, branch)
+    branch = read_branch(repo, seen.name, seen.uid)
+    repo.remember(branch)
     return branch
 
 
@@ -96,7 +95,7 @@ def branch_of_upload_not_found(name: str) -> GravelerError:
     return Refusal.BRANCH_OF_UPLOAD_NOT_FOUND.error(branch=name)
 
 
-def read_repository(engine: Engine, name: str) -> Repository:
+def read_repository(engine: Engine, name: str) -> OpenRepository:
     """Return the repository, read from the store.
 
     Raises:
@@ -110,30 +109,31 @@ def read_repository(engine: Engine, name: str) -> Repository:
         engine.repositories.forget(name)
         raise repository_not_found(name)
     engine.repositories.put(name, (repository, read_at))
-    return repository
+    return OpenRepository(engine, repository)
 
 
-def same_repository(found: Repository, uid: RepositoryUID) -> Repository:
+def same_repository(found: OpenRepository, uid: RepositoryUID) -> OpenRepository:
     """Return the repository that was found under a name, if it has that identity.
 
     Raises:
         NotFoundError: the one that the operation began with was deleted.
     """
-    if found.uid != uid:
-        raise Refusal.REPOSITORY_NOT_FOUND.error(f"{found.name!r} was deleted and created again")
+    if found.record.uid != uid:
+        name = found.record.name
+        raise Refusal.REPOSITORY_NOT_FOUND.error(f"{name!r} was deleted and created again")
     return found
 
 
-def reread_repository(engine: Engine, seen: Repository) -> Repository:
+def reread_repository(seen: OpenRepository) -> OpenRepository:
     """Return a repository that the operation has seen before, at its current version.
 
     Raises:
         NotFoundError: it was deleted; another one of its name does not count.
     """
-    return same_repository(read_repository(engine, seen.name), seen.uid)
+    return same_repository(read_repository(seen.engine, seen.record.name), seen.record.uid)
 
 
-def known_repository(engine: Engine, name: str) -> Repository:
+def known_repository(engine: Engine, name: str) -> OpenRepository:
     """Return the repository as this process read it at most REPOSITORY_AGE_MAX_S ago.
 
     Raises:
@@ -142,11 +142,11 @@ def known_repository(engine: Engine, name: str) -> Repository:
     """
     held = engine.repositories.get(name)
     if held is not None and held[1].is_within(REPOSITORY_AGE_MAX_S, engine.clock.moment()):
-        return held[0]
+        return OpenRepository(engine, held[0])
     return read_repository(engine, name)
 
 
-def in_repository(engine: Engine, name: str, read: Callable[[Repository], T]) -> T:
+def in_repository(engine: Engine, name: str, read: Callable[[OpenRepository], T]) -> T:
     """Return read(repository); a remembered repository may serve.
 
     A remembered repository may have been deleted and created again. So after a NotFoundError, the
@@ -162,7 +162,7 @@ def in_repository(engine: Engine, name: str, read: Callable[[Repository], T]) ->
         return read(repository)
     except NotFoundError:
         current = read_repository(engine, name)
-        if current.uid == repository.uid:
+        if current.record.uid == repository.record.uid:
             raise
         return read(current)
 
@@ -172,7 +172,7 @@ def current_branch(
     repository_name: str,
     name: str,
     not_found: Callable[[str], GravelerError] = branch_not_found,
-) -> tuple[Repository, Branch]:
+) -> tuple[OpenRepository, Branch]:
     """Return repository and branch, read from the store: one request for a known repository.
 
     not_found makes the error for a missing branch from its name.
@@ -213,7 +213,7 @@ def current_path(
     name: str,
     path: bytes,
     not_found: Callable[[str], GravelerError] = branch_not_found,
-) -> tuple[Repository, Branch, StagedRead | None]:
+) -> tuple[OpenRepository, Branch, StagedRead | None]:
     """Return as `current_branch` does, and the change that is staged at the path, in one request.
 
     The change is read under the token that was seen last, in no order with the branch. It is None
@@ -240,11 +240,11 @@ def _current(
     name: str,
     not_found: Callable[[str], GravelerError],
     read: Callable[[Repository], tuple[Repository | None, Branch | None, T]],
-) -> tuple[Repository, Branch, T]:
+) -> tuple[OpenRepository, Branch, T]:
     """Return the current repository and branch of the name, and the rest of what `read` returns."""
     check_branch_name(name)
     held = engine.repositories.get(repository_name)
-    repository = held[0] if held is not None else read_repository(engine, repository_name)
+    repository = held[0] if held is not None else read_repository(engine, repository_name).record
     while True:
         read_at = engine.clock.moment()
         current, branch, more = read(repository)
@@ -256,14 +256,15 @@ def _current(
         if current.uid == repository.uid:
             if branch is None:
                 raise not_found(name)
-            engine.remember(current, branch)
-            return current, branch, more
+            repo = OpenRepository(engine, current)
+            repo.remember(branch)
+            return repo, branch, more
         repository = current
 
 
 def current_commit_id(
     engine: Engine, repository_name: str, ref: str, step: str = ""
-) -> tuple[Repository, CommitID]:
+) -> tuple[OpenRepository, CommitID]:
     """Return the repository, read from the store, and the ID of the commit that ref names.
 
     New branches and tags need a fresh read: in a deleted repository they would be lost. It costs
@@ -276,14 +277,14 @@ def current_commit_id(
     """
     if is_branch_name(ref) and len(ref) != ID_LENGTH:
         with suppress(NotFoundError):
-            repository, branch = current_branch(engine, repository_name, ref)
-            return repository, branch.commit_id
-    repository = read_repository(engine, repository_name)
+            repo, branch = current_branch(engine, repository_name, ref)
+            return repo, branch.commit_id
+    repo = read_repository(engine, repository_name)
     with within(step):
-        return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
+        return repo, resolve_commit_id(engine.refs, repo.history(), ref)
 
 
-def resolving(engine: Engine, repository: Repository, ref: str) -> Callable[[], Resolved]:
+def resolving(repo: OpenRepository, ref: str) -> Callable[[], Resolved]:
     """Begin to resolve a ref expression; return the function that returns the result.
 
     Raises:
@@ -291,10 +292,10 @@ def resolving(engine: Engine, repository: Repository, ref: str) -> Callable[[], 
     """
 
     def read() -> Resolved:
-        return resolve(engine.refs, engine.history(repository), ref)
+        return resolve(repo.engine.refs, repo.history(), ref)
 
     # A commit's ID is often cached, and then costs less than a thread.
-    return read if is_id(ref) else engine.ahead(read)
+    return read if is_id(ref) else repo.engine.ahead(read)
 
 
 def check_writable(repository: Repository, *, force: bool) -> None:

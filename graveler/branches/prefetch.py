@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graveler.engine import Engine
-from graveler.model import Branch, Repository, StagingToken
+from graveler.model import Branch, StagingToken
+from graveler.open_repository import OpenRepository
 
 T = TypeVar("T")
 
@@ -26,19 +27,19 @@ class Prefetch:
         """Use the cached repository and branch, if this process has seen them."""
         self.engine = engine
         held = engine.repositories.get(repository)
-        self._repository = None if held is None else held[0]
+        self._repo = None if held is None else OpenRepository(engine, held[0])
         self._branch = None if held is None else engine.branches.get((held[0].uid, branch))
 
-    def of_repository(self, read: Callable[[Repository], T]) -> Callable[[Repository], T]:
+    def of_repository(self, read: Callable[[OpenRepository], T]) -> Callable[[OpenRepository], T]:
         """Begin to read something of the repository; return the function that returns it.
 
         That function takes the current repository. It may be called once.
         """
-        known = self._repository
+        known = self._repo
         if known is None:
             return read
         ahead = self.engine.ahead(lambda: read(known))
-        return lambda found: ahead() if found == known else read(found)
+        return lambda repo: ahead() if repo.record == known.record else read(repo)
 
     def of_branch(self, read: Callable[[StagingToken], T]) -> Callable[[Branch], T]:
         """Begin to read something under the staging token; return the function that returns it.

@@ -66,8 +66,9 @@ from graveler.errors import (
 )
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
-from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
+from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Requirement
 from graveler.names import check_path, checksum_tag
+from graveler.open_repository import OpenRepository
 from graveler.ports import Staged
 
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
@@ -83,7 +84,7 @@ def branch_for_staging(
     *,
     force: bool,
     not_found: Callable[[str], GravelerError] = branch_not_found,
-) -> tuple[Repository, Branch]:
+) -> tuple[OpenRepository, Branch]:
     """Return repository and branch if a change of the path may be staged there.
 
     not_found makes the error for a missing branch from its name.
@@ -94,9 +95,9 @@ def branch_for_staging(
         ForbiddenError: the branch is protected, or the repository is read-only.
     """
     check_path(path)
-    found, current = current_branch(engine, repository, branch, not_found)
-    check_can_stage(found, branch, force=force)
-    return found, current
+    repo, current = current_branch(engine, repository, branch, not_found)
+    check_can_stage(repo.record, branch, force=force)
+    return repo, current
 
 
 def path_for_staging(
@@ -107,21 +108,19 @@ def path_for_staging(
     *,
     force: bool,
     not_found: Callable[[str], GravelerError] = branch_not_found,
-) -> tuple[Repository, Branch, StagedRead | None]:
+) -> tuple[OpenRepository, Branch, StagedRead | None]:
     """Return as `branch_for_staging` does, and the change staged at the path (`current_path`).
 
     Raises:
         GravelerError: as `branch_for_staging`.
     """
     check_path(path)
-    found, current, read = current_path(engine, repository, branch, path, not_found)
-    check_can_stage(found, branch, force=force)
-    return found, current, read
+    repo, current, read = current_path(engine, repository, branch, path, not_found)
+    check_can_stage(repo.record, branch, force=force)
+    return repo, current, read
 
 
-def stage_changes(
-    engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
-) -> None:
+def stage_changes(repo: OpenRepository, branch: Branch, changes: Sequence[Change]) -> None:
     """Stage changes of distinct paths; each takes effect once, but not all at one moment.
 
     Raises:
@@ -130,31 +129,29 @@ def stage_changes(
         UnknownOutcomeError: some changes may have been made, and others not.
     """
     for _ in range(BRANCH_WRITE_TRIES_MAX):
-        refused = engine.staging.stage(branch.staging_token, changes)
+        refused = repo.engine.staging.stage(branch.staging_token, changes)
         accepted = changes if not refused else [*set(changes) - set(refused)]
-        after = confirm(engine, repository, branch, accepted)
+        after = confirm(repo, branch, accepted)
         if not refused:
             return
         if after is None:
-            after = reread_branch(engine, repository, branch)  # raises: it was deleted
+            after = reread_branch(repo, branch)  # raises: it was deleted
         if after.staging_token == branch.staging_token:
-            after = after_seal(engine, repository, branch)
+            after = after_seal(repo, branch)
         branch, changes = after, refused
     raise contention(f"branch {branch.name!r}")
 
 
-def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+def after_seal(repo: OpenRepository, branch: Branch) -> Branch:
     """Return the branch with its next token; finish the seal if its process does not."""
-    engine.clock.sleep(_SEAL_PAUSE_S)
-    now = reread_branch(engine, repository, branch)
+    repo.engine.clock.sleep(_SEAL_PAUSE_S)
+    now = reread_branch(repo, branch)
     if now.staging_token == branch.staging_token:
-        now = replace_token(engine, repository, now)
+        now = replace_token(repo, now)
     return now
 
 
-def confirm(
-    engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
-) -> Branch | None:
+def confirm(repo: OpenRepository, branch: Branch, staged: Sequence[Change]) -> Branch | None:
     """Ensure that no commit misses a change that the branch's token accepted.
 
     Returns:
@@ -164,18 +161,20 @@ def confirm(
         UnknownOutcomeError: the token is gone, and a path does not hold its change.
     """
     token = branch.staging_token
-    after = _if_exists(engine, repository, branch)
+    after = _if_exists(repo, branch)
     if after is None:
         return None
-    engine.remember(repository, after)
+    repo.remember(after)
     if not staged or after.staging_token == token:
         return after
-    if token in after.sealed_tokens and engine.refs.bump_version(repository, after.name, token):
+    if token in after.sealed_tokens and repo.engine.refs.bump_version(
+        repo.record, after.name, token
+    ):
         return after
-    after = _if_exists(engine, repository, branch)
+    after = _if_exists(repo, branch)
     if after is None:
         return None
-    view = view_of_branch(engine, repository, after)
+    view = view_of_branch(repo, after)
     for path, value in staged:
         if view.get(path) != value:
             raise UnknownOutcomeError(
@@ -185,9 +184,7 @@ def confirm(
     return after
 
 
-def confirm_conditional(
-    engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
-) -> bool:
+def confirm_conditional(repo: OpenRepository, branch: Branch, staged: Sequence[Change]) -> bool:
     """Ensure that no commit and no merge misses conditional changes that the token accepted.
 
     Returns:
@@ -196,16 +193,16 @@ def confirm_conditional(
     Raises:
         UnknownOutcomeError: as `confirm`; or another writer has made an equal change since.
     """
-    now = engine.refs.count_edit(repository, branch.name, branch.staging_token)
+    now = repo.engine.refs.count_edit(repo.record, branch.name, branch.staging_token)
     if now is None:
-        after = confirm(engine, repository, branch, staged)
+        after = confirm(repo, branch, staged)
         if after is None or branch.staging_token in after.tokens:
             return False
         for path, _ in staged:
-            if engine.staging.newest(after.tokens, path) is not None:
+            if repo.engine.staging.newest(after.tokens, path) is not None:
                 raise may_be_written(path)
         return False
-    engine.remember(repository, now)
+    repo.remember(now)
     return now.clean_moves != branch.clean_moves
 
 
@@ -216,9 +213,9 @@ def may_be_written(path: bytes) -> UnknownOutcomeError:
     )
 
 
-def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
+def _if_exists(repo: OpenRepository, branch: Branch) -> Branch | None:
     """Return the branch at its current version, None if it was deleted."""
-    now = engine.refs.branch(repository, branch.name)
+    now = repo.engine.refs.branch(repo.record, branch.name)
     if now is None:
         return None
     # No other branch ever has its token, and records of earlier versions know no identity.
@@ -226,8 +223,7 @@ def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch
 
 
 def stage_in_place(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     path: bytes,
     make: Callable[[bytes | None], bytes | None],
@@ -250,21 +246,21 @@ def stage_in_place(
     def attempt() -> None:
         nonlocal current, read, own
         try:
-            content = engine.content(repository, current.commit_id)
+            content = repo.content(current.commit_id)
             if read is not None and read.is_current(current):
                 staged = read.staged
             else:
-                staged = engine.staging.get(current.staging_token, path)
-            below = View(engine, repository, current.sealed_tokens, content)
+                staged = repo.engine.staging.get(current.staging_token, path)
+            below = View(repo, current.sealed_tokens, content)
             before = None if staged == own else staged
             value = make(below.get(path) if before is None else before.value)
-            engine.staging.stage_if(repository, current, path, value, staged)
-            has_moved = confirm_conditional(engine, repository, current, [(path, value)])
+            repo.engine.staging.stage_if(repo.record, current, path, value, staged)
+            has_moved = confirm_conditional(repo, current, [(path, value)])
             if before is None and has_moved:
                 own = Staged(value)
                 raise StaleVersionError("the head moved")  # noqa: TRY301 - as if the store said it
         except StaleVersionError:
-            current, read = reread_branch(engine, repository, current), None
+            current, read = reread_branch(repo, current), None
             raise
         except (PreconditionFailedError, NotFoundError) as error:
             if own is None:
@@ -276,8 +272,7 @@ def stage_in_place(
 
 
 def restore_changes(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     changes: Sequence[Change],
     again: Collection[bytes],
@@ -293,10 +288,10 @@ def restore_changes(
         StaleVersionError: the branch changed since it was read; some changes may be staged.
         UnknownOutcomeError: the changes may have been staged.
     """
-    restored = engine.staging.restore(repository, branch, changes, again)
-    now = engine.refs.bump_version(repository, branch.name, branch.staging_token)
+    restored = repo.engine.staging.restore(repo.record, branch, changes, again)
+    now = repo.engine.refs.bump_version(repo.record, branch.name, branch.staging_token)
     if now is None:
-        confirm(engine, repository, branch, changes)
+        confirm(repo, branch, changes)
         return restored
     return now
 
@@ -326,8 +321,7 @@ def check_requirement(path: bytes, seen: bytes | None, requirement: Requirement)
 
 
 def stage_entry(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     path: bytes,
     entry: Entry,
@@ -343,13 +337,12 @@ def stage_entry(
         UnknownOutcomeError: the entry may have been staged.
     """
     value = entry_value(entry)
-    stage_value(engine, repository, branch, path, value, requirement, read)
-    return object_stat(repository, path, value)
+    stage_value(repo, branch, path, value, requirement, read)
+    return object_stat(repo.record, path, value)
 
 
 def stage_value(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     path: bytes,
     value: bytes | None,
@@ -369,6 +362,6 @@ def stage_value(
         return value
 
     if requirement == NO_REQUIREMENT:
-        stage_changes(engine, repository, branch, [(path, value)])
+        stage_changes(repo, branch, [(path, value)])
     else:
-        stage_in_place(engine, repository, branch, path, make, read)
+        stage_in_place(repo, branch, path, make, read)

@@ -17,18 +17,17 @@ from graveler.branches.staging import (
     may_be_written,
 )
 from graveler.branches.views import View
-from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import StaleVersionError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
-from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
+from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
+from graveler.open_repository import OpenRepository
 from graveler.ports import UNCONDITIONAL, Staged, Unconditional
 
 
 def stage_upload(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     upload: Upload,
     completion: Completion,
@@ -53,25 +52,24 @@ def stage_upload(
             replace(completion, clean_moves=seen), current.staging_token
         )
         try:
-            expected = _expected(engine, repository, current, upload.path, requirement)
-            engine.staging.stage_upload(repository, current, value, expected, completed)
+            expected = _expected(repo, current, upload.path, requirement)
+            repo.engine.staging.stage_upload(repo.record, current, value, expected, completed)
         except StaleVersionError:
-            current = _newer(engine, repository, current, requirement)
+            current = _newer(repo, current, requirement)
             raise
         return completed
 
     subject = f"path {shown(upload.path)} or branch {branch.name!r}"
     completed = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
     if requirement == NO_REQUIREMENT:
-        confirm(engine, repository, current, [(upload.path, value)])
-    elif confirm_conditional(engine, repository, current, [(upload.path, value)]):
+        confirm(repo, current, [(upload.path, value)])
+    elif confirm_conditional(repo, current, [(upload.path, value)]):
         raise may_be_written(upload.path)
     return completed
 
 
 def _expected(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     path: bytes,
     requirement: Requirement,
@@ -83,27 +81,23 @@ def _expected(
     """
     if requirement == NO_REQUIREMENT:
         return UNCONDITIONAL
-    content = engine.content(repository, branch.commit_id)
-    staged = engine.staging.get(branch.staging_token, path)
-    below = View(engine, repository, branch.sealed_tokens, content)
+    content = repo.content(branch.commit_id)
+    staged = repo.engine.staging.get(branch.staging_token, path)
+    below = View(repo, branch.sealed_tokens, content)
     seen = below.get(path) if staged is None else staged.value
     check_requirement(path, seen, requirement)
     return staged
 
 
-def _newer(
-    engine: Engine, repository: Repository, branch: Branch, requirement: Requirement
-) -> Branch:
+def _newer(repo: OpenRepository, branch: Branch, requirement: Requirement) -> Branch:
     """Return the branch as it is after an attempt failed, with an open token if that matters."""
-    now = reread_branch(engine, repository, branch)
+    now = reread_branch(repo, branch)
     if requirement == NO_REQUIREMENT and now.staging_token == branch.staging_token:
-        return after_seal(engine, repository, branch)
+        return after_seal(repo, branch)
     return now
 
 
-def confirm_again(
-    engine: Engine, repository: Repository, completed: Upload, completion: Completion
-) -> None:
+def confirm_again(repo: OpenRepository, completed: Upload, completion: Completion) -> None:
     """Ensure that no commit misses the entry of a completed upload, whose writer may have stopped.
 
     Raises:
@@ -119,7 +113,7 @@ def confirm_again(
     )
     change = (completed.path, entry_value(completed.entry(completion)))
     # The record may be visible before a scan sees the entry. A read of the item waits for both.
-    engine.staging.get(completion.token, completed.path)
-    has_moved = confirm_conditional(engine, repository, branch, [change])
+    repo.engine.staging.get(completion.token, completed.path)
+    has_moved = confirm_conditional(repo, branch, [change])
     if has_moved and completion.clean_moves is not None:
         raise may_be_written(completed.path)

@@ -20,6 +20,7 @@ from graveler.entries import value_entry
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Change, Entry, Record, Repository, StagingToken
 from graveler.names import check_path, is_branch_name
+from graveler.open_repository import OpenRepository
 from graveler.ports import ChangesPage
 from graveler.refs.resolve import resolve
 from graveler.staging.cursors import Passed, StagedChanges, TokenChanges
@@ -62,25 +63,24 @@ def entry_stat(
 class View:
     """A commit's content with the changes of staging tokens over it."""
 
-    engine: Engine
-    repository: Repository
+    repo: OpenRepository
     tokens: tuple[StagingToken, ...]  # newest first
     committed: MetaRange
 
     def get(self, path: bytes) -> bytes | None:
         """Return the stored value at the path, None if a reader sees no object there."""
-        staged = self.engine.staging.newest(self.tokens, path) if self.tokens else None
+        staged = self.repo.engine.staging.newest(self.tokens, path) if self.tokens else None
         return self.committed.get(path) if staged is None else staged.value
 
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
         """Return the staged changes with start <= path < end, the newest of each path."""
-        return staged_changes(self.engine, self.tokens, start, end)
+        return staged_changes(self.repo.engine, self.tokens, start, end)
 
     def changed_paths(self) -> Iterator[bytes]:
         """Return the paths of the staged changes, with less to transfer."""
-        scans = [self.engine.staging.scan_paths(token, b"", None) for token in self.tokens]
+        scans = [self.repo.engine.staging.scan_paths(token, b"", None) for token in self.tokens]
         latest = None
-        for path in heap_merge(*side_by_side(self.engine, scans)):
+        for path in heap_merge(*side_by_side(self.repo.engine, scans)):
             if path != latest:
                 latest = path
                 yield path
@@ -104,8 +104,8 @@ class View:
 
         def changes(token: StagingToken, pages: Iterator[ChangesPage] | None) -> TokenChanges:
             def read(start: bytes, at_first: int) -> Iterator[ChangesPage]:
-                pages = self.engine.staging.scan_pages(token, start, end, at_first)
-                return pages if len(self.tokens) == 1 else _begun(self.engine, pages)
+                pages = self.repo.engine.staging.scan_pages(token, start, end, at_first)
+                return pages if len(self.tokens) == 1 else _begun(self.repo.engine, pages)
 
             return TokenChanges(read, amount, pages, passed)
 
@@ -132,32 +132,32 @@ def _begun(engine: Engine, scan: Iterator[T]) -> Iterator[T]:
     return chain.from_iterable(part() for part in (first, lambda: scan))
 
 
-def view_of_branch(engine: Engine, repository: Repository, branch: Branch) -> View:
+def view_of_branch(repo: OpenRepository, branch: Branch) -> View:
     """Return the view of the branch, and remember its token for the next reader.
 
     Raises:
         CorruptDataError: the head's commit does not exist.
     """
-    engine.remember(repository, branch)
-    committed = engine.content(repository, branch.commit_id)
-    return View(engine, repository, branch.tokens, committed)
+    repo.remember(branch)
+    committed = repo.content(branch.commit_id)
+    return View(repo, branch.tokens, committed)
 
 
-def view_of_ref(engine: Engine, repository: Repository, ref: str) -> View:
+def view_of_ref(repo: OpenRepository, ref: str) -> View:
     """Return the view of a ref expression.
 
     Raises:
         InvalidInputError: ref is malformed.
         NotFoundError: it names no commit.
     """
-    resolved = resolve(engine.refs, engine.history(repository), ref)
+    resolved = resolve(repo.engine.refs, repo.history(), ref)
     if resolved.branch is not None:
-        engine.remember(repository, resolved.branch)
-    committed = engine.content(repository, resolved.commit_id)
-    return View(engine, repository, resolved.tokens, committed)
+        repo.remember(resolved.branch)
+    committed = repo.content(resolved.commit_id)
+    return View(repo, resolved.tokens, committed)
 
 
-def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) -> bytes | None:
+def read_value(repo: OpenRepository, ref: str, path: bytes) -> bytes | None:
     """Return the stored value of a path at a ref; for a branch, usually in one request.
 
     The request reads the branch's record and the staged entry under the token that was seen last.
@@ -167,18 +167,18 @@ def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) ->
         NotFoundError: the ref names no commit.
     """
     check_path(path)
-    seen = engine.branches.get((repository.uid, ref)) if is_branch_name(ref) else None
+    seen = repo.engine.branches.get((repo.record.uid, ref)) if is_branch_name(ref) else None
     if seen is None:
-        return view_of_ref(engine, repository, ref).get(path)
-    branch, staged = engine.staging.get_with_branch(repository, ref, seen.staging_token, path)
+        return view_of_ref(repo, ref).get(path)
+    branch, staged = repo.engine.staging.get_with_branch(repo.record, ref, seen.staging_token, path)
     if branch is None:
-        engine.branches.forget((repository.uid, ref))
-        return view_of_ref(engine, repository, ref).get(path)
-    return value_on_branch(engine, repository, branch, path, StagedRead(seen, staged))
+        repo.engine.branches.forget((repo.record.uid, ref))
+        return view_of_ref(repo, ref).get(path)
+    return value_on_branch(repo, branch, path, StagedRead(seen, staged))
 
 
 def value_on_branch(
-    engine: Engine, repository: Repository, branch: Branch, path: bytes, read: StagedRead | None
+    repo: OpenRepository, branch: Branch, path: bytes, read: StagedRead | None
 ) -> bytes | None:
     """Return the stored value that readers of the branch see at the path.
 
@@ -187,17 +187,16 @@ def value_on_branch(
     Raises:
         CorruptDataError: the head's commit does not exist.
     """
-    view = view_of_branch(engine, repository, branch)
+    view = view_of_branch(repo, branch)
     if read is None or not read.is_current(branch):
         return view.get(path)
     if read.staged is not None:
         return read.staged.value
-    return View(engine, repository, branch.sealed_tokens, view.committed).get(path)
+    return View(repo, branch.sealed_tokens, view.committed).get(path)
 
 
 def view_with_staged(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     ref: str,
     query: PageQuery,
     passed: Passed | None = None,
@@ -212,19 +211,19 @@ def view_with_staged(
     """
     # One more than the page shows that there is another page.
     end, amount = query.end, query.amount + 1
-    seen = engine.branches.get((repository.uid, ref)) if is_branch_name(ref) else None
+    seen = repo.engine.branches.get((repo.record.uid, ref)) if is_branch_name(ref) else None
     if seen is None:
-        view = view_of_ref(engine, repository, ref)
+        view = view_of_ref(repo, ref)
         return view, view.staged(end, amount, passed)
     token = seen.staging_token
-    branch, first = engine.staging.scan_pages_with_branch(
-        repository, ref, token, query.start, end, amount
+    branch, first = repo.engine.staging.scan_pages_with_branch(
+        repo.record, ref, token, query.start, end, amount
     )
     if branch is None:
-        engine.branches.forget((repository.uid, ref))
-        view = view_of_ref(engine, repository, ref)
+        repo.engine.branches.forget((repo.record.uid, ref))
+        view = view_of_ref(repo, ref)
         return view, view.staged(end, amount, passed)
-    view = view_of_branch(engine, repository, branch)
+    view = view_of_branch(repo, branch)
     if (branch.staging_token, branch.version) != (token, seen.version):  # as StagedRead.is_current
         return view, view.staged(end, amount, passed)
     return view, view.staged(end, amount, passed, first)

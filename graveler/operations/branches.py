@@ -25,10 +25,11 @@ from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionE
 from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Change, CommitID, Page, Repository, StagingToken
+from graveler.model import Branch, Change, CommitID, Page, StagingToken
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name, check_path
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports import requests
 from graveler.operations.hooks.after import announce
 from graveler.operations.hooks.refs import DeletionHooks, pass_before_creation
@@ -64,33 +65,33 @@ def create(
     """
     check_branch_name(name, Refusal.BAD_NAME_OF_NEW_BRANCH)
     step = f"source reference {source!r}"
-    found, commit_id = current_commit_id(engine, repository, source, step)
-    check_writable(found, force=force)
-    refuse_commit_id(engine, found, name)
-    content = engine.content(found, commit_id)
-    branch = engine.new_branch(found, name, commit_id, hidden=hidden)
-    event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
+    repo, commit_id = current_commit_id(engine, repository, source, step)
+    check_writable(repo.record, force=force)
+    refuse_commit_id(repo, name)
+    content = repo.content(commit_id)
+    branch = repo.new_branch(name, commit_id, hidden=hidden)
+    event = repo.event("branch_created", branch=name, commit_id=commit_id)
     try:
         about = Occurrence(
             run_id="", event="create-branch", source_ref=source, branch=name, commit_id=commit_id
         )
-        starts = pass_before_creation(engine, found, content, about, user)
-        engine.refs.create_branch(found, branch, event, starts)
+        starts = pass_before_creation(repo, content, about, user)
+        engine.refs.create_branch(repo.record, branch, event, starts)
     except AlreadyExistsError as error:
-        if engine.refs.tag(found, name) is not None:
+        if engine.refs.tag(repo.record, name) is not None:
             raise Refusal.NAME_OF_TAG.error("choose another", name=name) from error
         raise Refusal.BRANCH_EXISTS.error(repr(name)) from error
-    announce(engine, found, starts)
+    announce(repo, starts)
     return branch
 
 
-def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
+def refuse_commit_id(repo: OpenRepository, name: str) -> None:
     """Check that no commit has the name as its ID: refs resolve to the commit first.
 
     Raises:
         AlreadyExistsError: a commit has it.
     """
-    if len(name) == ID_LENGTH and engine.history(repository).find([CommitID(name)]):
+    if len(name) == ID_LENGTH and repo.history().find([CommitID(name)]):
         raise Refusal.NAME_OF_COMMIT.error("choose another", name=name)
 
 
@@ -119,8 +120,8 @@ def list_page(
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    found = read_repository(engine, repository)
-    return engine.refs.branches(found, prefix, after, amount, show_hidden=show_hidden)
+    repo = read_repository(engine, repository)
+    return engine.refs.branches(repo.record, prefix, after, amount, show_hidden=show_hidden)
 
 
 def delete(
@@ -140,29 +141,29 @@ def delete(
     may_be_exported = False
     uid: str | None = None
 
-    def attempt() -> tuple[Repository, TaskStart | None]:
+    def attempt() -> tuple[OpenRepository, TaskStart | None]:
         nonlocal may_be_exported, uid
-        found, branch = current_branch(engine, repository, name)
+        repo, branch = current_branch(engine, repository, name)
         uid = same_branch(name, branch, uid).uid
-        check_writable(found, force=force)
-        if name == found.default_branch:
+        check_writable(repo.record, force=force)
+        if name == repo.record.default_branch:
             raise Refusal.DEFAULT_BRANCH.error(repr(name))
-        check_can_commit(found, name, force=force, refusal=Refusal.PROTECTED_FROM_DELETION)
-        content = engine.content(found, branch.commit_id)
+        check_can_commit(repo.record, name, force=force, refusal=Refusal.PROTECTED_FROM_DELETION)
+        content = repo.content(branch.commit_id)
         head = branch.commit_id
         about = Occurrence(run_id="", event="delete-branch", source_ref=head, branch=name)
-        starts = deletion.passed(found, content, about, head)
-        event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
+        starts = deletion.passed(repo, content, about, head)
+        event = repo.event("branch_deleted", branch=name, commit_id=branch.commit_id)
         # Delete the export in the same transaction: a new branch may get the name at once. Few
         # branches have one, so the first try only requires that there is none.
-        export = engine.exports.branch_export(found, name) if may_be_exported else None
+        export = engine.exports.branch_export(repo.record, name) if may_be_exported else None
         may_be_exported = True
-        requests.delete_branch(engine, found, branch, export, event, engine.drop_after_ns(), starts)
-        return found, starts
+        requests.delete_branch(repo, branch, export, event, engine.drop_after_ns(), starts)
+        return repo, starts
 
-    found, starts = retry_stale(attempt, f"branch {name!r}")
-    announce(engine, found, starts)
-    engine.branches.forget((found.uid, name))
+    repo, starts = retry_stale(attempt, f"branch {name!r}")
+    announce(repo, starts)
+    engine.branches.forget((repo.record.uid, name))
 
 
 def reset(
@@ -188,25 +189,25 @@ def reset(
         raise InvalidInputError(f"reset type {kind!r} is not one of {', '.join(RESET_KINDS)}")
     if kind == "object":
         check_path(path)
-    found, branch = current_branch(engine, repository, name)
-    check_can_stage(found, name, force=force)
+    repo, branch = current_branch(engine, repository, name)
+    check_can_stage(repo.record, name, force=force)
     if kind == "reset":
-        move_head(engine, found, branch, lambda now: _without_tokens(engine, found, now))
-        engine.branches.forget((found.uid, name))
+        move_head(repo, branch, lambda now: _without_tokens(repo, now))
+        engine.branches.forget((repo.record.uid, name))
         return
     end = path + b"\0" if kind == "object" else prefix_end(path)
-    _restore_committed(engine, found, branch, path, end)
+    _restore_committed(repo, branch, path, end)
 
 
-def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
+def _without_tokens(repo: OpenRepository, branch: Branch) -> Move:
     # Close first: writes that the token accepted take effect before the reset, all others after it.
-    engine.staging.close(branch.staging_token)
-    token = engine.names.new_staging_token(repository, branch.name)
+    repo.engine.staging.close(branch.staging_token)
+    token = repo.engine.names.new_staging_token(repo.record, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
 
 
 def _restore_committed(
-    engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
+    repo: OpenRepository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
     """Stage the head's values, or tombstones, over staged changes with start <= path < end.
 
@@ -216,7 +217,7 @@ def _restore_committed(
     done: dict[bytes, tuple[bytes | None, StagingToken]] = {}
 
     def pending() -> Iterator[Change]:
-        view = view_of_branch(engine, repository, current)
+        view = view_of_branch(repo, current)
         for path, value in view.changes(start, end):
             committed = view.committed.get(path)
             # What others have staged since stays. What was restored may be another head's.
@@ -233,9 +234,9 @@ def _restore_committed(
         before, token = current, current.staging_token
         again = {path for path, (_, under) in done.items() if under == token}
         try:
-            current = restore_changes(engine, repository, before, batch, again)
+            current = restore_changes(repo, before, batch, again)
         except StaleVersionError:  # the head moved, or a commit sealed the staging token
-            current = reread_branch(engine, repository, before)
+            current = reread_branch(repo, before)
             restored = pending()
             raise
         done.update((path, (value, token)) for path, value in batch)
@@ -261,42 +262,39 @@ def hard_reset(
         ContentionError: other writers moved the head in each try.
         UnknownOutcomeError: a commit at the same time may have undone a part of it.
     """
-    found, branch = current_branch(engine, repository, name)
-    check_can_commit(found, name, force=force, refusal=Refusal.PROTECTED_FROM_RESETS)
+    repo, branch = current_branch(engine, repository, name)
+    check_can_commit(repo.record, name, force=force, refusal=Refusal.PROTECTED_FROM_RESETS)
     with within(f"hard-reset {name} to {ref}"):
-        commit_id = resolve_commit_id(engine.refs, engine.history(found), ref)
+        commit_id = resolve_commit_id(engine.refs, repo.history(), ref)
 
     def plan(now: Branch) -> Move:
-        committed = engine.content(found, now.commit_id)
-        sealed = View(engine, found, now.sealed_tokens, committed)
+        committed = repo.content(now.commit_id)
+        sealed = View(repo, now.sealed_tokens, committed)
         if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):
-            now = require_clean(engine, found, now)
-        event = engine.event(
+            now = require_clean(repo, now)
+        event = repo.event(
             "branch_reset",
-            found,
             branch=name,
             commit_id=commit_id,
             old_commit_id=now.commit_id,
         )
-        restored = _restored_to(engine, found, now, commit_id)
+        restored = _restored_to(repo, now, commit_id)
         return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)
 
-    made = move_head(engine, found, branch, plan)
+    made = move_head(repo, branch, plan)
     if made.restored:
-        confirm(engine, found, made.branch, made.restored)
+        confirm(repo, made.branch, made.restored)
 
 
-def _restored_to(
-    engine: Engine, repository: Repository, branch: Branch, commit_id: CommitID
-) -> list[Change]:
+def _restored_to(repo: OpenRepository, branch: Branch, commit_id: CommitID) -> list[Change]:
     """Return the commit's values at the paths of restored entries.
 
     Those entries hold the old head's values, and would hide the new head's.
     """
     if not branch.has_restored:
         return []
-    target = engine.content(repository, commit_id)
-    paths = islice(engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1)
+    target = repo.content(commit_id)
+    paths = islice(repo.engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1)
     restored = [(path, target.get(path)) for path in paths]
     size_bytes = sum(len(path) + len(value or b"") for path, value in restored)
     if len(restored) > RESTORED_MAX or size_bytes > RESTORED_BYTES_MAX:

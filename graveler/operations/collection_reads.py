@@ -16,7 +16,6 @@ from graveler.branches.complete_listings import (
     every_branch,
     every_repository,
 )
-from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
@@ -25,7 +24,8 @@ from graveler.errors import (
 )
 from graveler.layout import METADATA_FOLDER
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import CommitID, MetaRangeID, Repository, RepositoryUID, StagingToken
+from graveler.model import CommitID, MetaRangeID, RepositoryUID, StagingToken
+from graveler.open_repository import OpenRepository
 from graveler.operations.retention import (
     Heads,
     active_commit_ids,
@@ -50,39 +50,43 @@ _STAGED_S = TOKEN_RETENTION_S - 2 * 60 * 60
 class Neighbours:
     """The repositories with one namespace, and the other namespaces inside of its data."""
 
-    sharers: tuple[Repository, ...]
+    sharers: tuple[OpenRepository, ...]
     foreign: tuple[str, ...]
 
 
-def neighbours(engine: Engine, repository: Repository) -> Neighbours:
+def neighbours(repo: OpenRepository) -> Neighbours:
     """Return the repositories whose objects may be in the repository's namespace, itself included.
 
     Raises:
         NotFoundError: the repository was deleted; another one may have its name.
         InvalidInputError: one of them is bare, so the objects that it will need are unknown.
     """
-    namespace = repository.storage_namespace
-    repositories = list(every_repository(engine))
-    sharers = tuple(each for each in repositories if each.storage_namespace == namespace)
+    namespace = repo.record.storage_namespace
+    repositories = list(every_repository(repo.engine))
+    sharers = tuple(
+        OpenRepository(repo.engine, each)
+        for each in repositories
+        if each.storage_namespace == namespace
+    )
     for each in sharers:
-        refuse_bare(each)
-    if repository.uid not in {each.uid for each in sharers}:
-        raise NotFoundError(f"repository {repository.name!r} was deleted")
+        refuse_bare(each.record)
+    if repo.record.uid not in {each.record.uid for each in sharers}:
+        raise NotFoundError(f"repository {repo.record.name!r} was deleted")
     others = (each.storage_namespace for each in repositories)
     return Neighbours(sharers, namespaces_inside(namespace, others))
 
 
-def territory(engine: Engine, repository: Repository, cutoff_ns: int) -> Territory:
+def territory(repo: OpenRepository, cutoff_ns: int) -> Territory:
     """Return where a garbage collection of the repository may delete.
 
     Raises:
         NotFoundError: the repository was deleted; another one may have its name.
         InvalidInputError: a repository that has the namespace is bare.
     """
-    foreign = neighbours(engine, repository).foreign
-    namespace = repository.storage_namespace
+    foreign = neighbours(repo).foreign
+    namespace = repo.record.storage_namespace
     data = f"{namespace}/{DATA_PREFIX}".rstrip("/")
-    if data not in foreign and holds_metadata(engine.objects, f"{data}/"):
+    if data not in foreign and holds_metadata(repo.engine.objects, f"{data}/"):
         foreign = (*foreign, data)
     return Territory(namespace, cutoff_ns, foreign)
 
@@ -104,21 +108,21 @@ class Scan:
     claimed_addresses. The head of `graveler_jobs/garbage_collection/run.py` has the reason.
     """
 
-    repository: Repository
-    sharers: tuple[Repository, ...]
+    repo: OpenRepository
+    sharers: tuple[OpenRepository, ...]
     events: Mapping[RepositoryUID, NewEvents]
     heads: Mapping[RepositoryUID, Heads]
 
 
-def begin_scan(engine: Engine, repository: Repository) -> Scan:
+def begin_scan(repo: OpenRepository) -> Scan:
     """Return a scan that begins now.
 
     Raises:
         GravelerError: as neighbours.
     """
-    sharers = neighbours(engine, repository).sharers
-    events = {each.uid: NewEvents(engine, each) for each in sharers}
-    return Scan(repository, sharers, events, {each.uid: set() for each in sharers})
+    sharers = neighbours(repo).sharers
+    events = {each.record.uid: NewEvents(each) for each in sharers}
+    return Scan(repo, sharers, events, {each.record.uid: set() for each in sharers})
 
 
 @contextmanager
@@ -139,7 +143,7 @@ def staged_in_time(objects: ObjectStore, folder_uri: str) -> Iterator[None]:
         )
 
 
-def upload_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+def upload_addresses(repositories: Sequence[OpenRepository]) -> list[str]:
     """Return the addresses of recorded uploads: read them before staged entries.
 
     S3 dates an object of many parts by the start of its upload. So it may be old enough to be
@@ -148,23 +152,23 @@ def upload_addresses(engine: Engine, repositories: Sequence[Repository]) -> list
     """
     return [
         upload.address
-        for repository in repositories
-        for upload in engine.refs.uploads(repository, b"", None)
+        for repo in repositories
+        for upload in repo.engine.refs.uploads(repo.record, b"", None)
     ]
 
 
-def staging_tokens(engine: Engine, scan: Scan) -> list[StagingToken]:
+def staging_tokens(scan: Scan) -> list[StagingToken]:
     """Return the staging token and the sealed tokens of all branches, hidden ones too.
 
     Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
     never be committed. For a slow reader of such a token, the data may be gone, as for a later one.
     """
     tokens: list[StagingToken] = []
-    for repository in scan.sharers:
+    for repo in scan.sharers:
         # Branches that were created meanwhile hold no change that the scan needs.
-        for branch in every_branch(engine, repository):
+        for branch in every_branch(repo):
             tokens += branch.tokens
-            scan.heads[repository.uid].add((branch.name, branch.commit_id))
+            scan.heads[repo.record.uid].add((branch.name, branch.commit_id))
     return tokens
 
 
@@ -174,16 +178,16 @@ def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken)
     return live_addresses(namespace, values)
 
 
-def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+def claimed_addresses(repositories: Sequence[OpenRepository]) -> list[str]:
     """Return the claimed addresses: read them after commits and rules."""
     return [
         address
-        for repository in repositories
-        for address in engine.refs.claimed_addresses(repository)
+        for repo in repositories
+        for address in repo.engine.refs.claimed_addresses(repo.record)
     ]
 
 
-def active_metaranges(engine: Engine, scan: Scan) -> dict[CommitID, MetaRangeID]:
+def active_metaranges(scan: Scan) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that keep their objects, each with its metarange's ID.
 
     In a repository without rules, these are all commits. They include each commit that was a head
@@ -195,39 +199,39 @@ def active_metaranges(engine: Engine, scan: Scan) -> dict[CommitID, MetaRangeID]
         CorruptDataError: the rules cannot be decoded, or a commit is missing.
         ContentionError: another repository began to share the namespace since the scan began.
     """
-    listed = {each.uid: listed_heads(engine, each) for each in scan.sharers}
+    listed = {each.record.uid: listed_heads(each) for each in scan.sharers}
     # Nothing of a new sharer was read, and the heads that a restore gives it have no events.
-    sharers = neighbours(engine, scan.repository).sharers
+    sharers = neighbours(scan.repo).sharers
     for each in sharers:
-        if each.uid not in listed:
+        if each.record.uid not in listed:
             raise ContentionError(
-                f"repository {each.name!r} began to share the namespace of "
-                f"{scan.repository.name!r} during the run: run again"
+                f"repository {each.record.name!r} began to share the namespace of "
+                f"{scan.repo.record.name!r} during the run: run again"
             )
     # Not before all branches of all sharers are listed: heads move between them.
     heads = {
-        each.uid: scan.heads[each.uid]
-        | listed[each.uid]
-        | moved_heads(engine, each, scan.events[each.uid])
+        each.record.uid: scan.heads[each.record.uid]
+        | listed[each.record.uid]
+        | moved_heads(each, scan.events[each.record.uid])
         for each in sharers
     }
     active: dict[CommitID, MetaRangeID] = {}
     for each in sharers:
         try:
-            rules = _rules(engine, each)
+            rules = _rules(each)
         except NotFoundError:
-            named = {commit_id for _, commit_id in heads[each.uid]}
-            commits = closed_commits(engine, each, named)
+            named = {commit_id for _, commit_id in heads[each.record.uid]}
+            commits = closed_commits(each, named)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
-            active |= active_commit_ids(engine, each, rules, heads[each.uid])
+            active |= active_commit_ids(each, rules, heads[each.record.uid])
     return active
 
 
-def _rules(engine: Engine, repository: Repository) -> RetentionRules:
+def _rules(repo: OpenRepository) -> RetentionRules:
     """Return the rules; the error of a bucket that refuses to show them names the file."""
     try:
-        return read_rules(engine, repository)
+        return read_rules(repo)
     except InvalidInputError as error:
-        uri = f"{repository.storage_namespace}/{RULES_FILE}"
+        uri = f"{repo.record.storage_namespace}/{RULES_FILE}"
         raise InvalidInputError(f"{uri} cannot be read: {error}") from error

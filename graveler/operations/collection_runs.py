@@ -13,6 +13,7 @@ from graveler.engine import Engine
 from graveler.errors import ConflictError, ForbiddenError, GoneError, NotFoundError
 from graveler.messages import Refusal
 from graveler.model import Page, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.files import run_folder, runs_folder
 from graveler.retention.runs import (
@@ -42,14 +43,12 @@ def list_runs(engine: Engine, name: str, *, after: str, amount: int) -> Page[Col
     Raises:
         NotFoundError: the repository does not exist.
     """
-    found = read_repository(engine, name)
-    running = _running(engine, found)
+    repo = read_repository(engine, name)
+    running = _running(repo)
     amount = min(amount, RUNS_PER_PAGE_MAX)
-    rest = (run_id for run_id in _run_ids(engine, found, running) if run_id > after)
+    rest = (run_id for run_id in _run_ids(repo, running) if run_id > after)
     run_ids = list(islice(rest, amount + 1))
-    reads = [
-        engine.ahead(partial(_run, engine, found, run_id, running)) for run_id in run_ids[:amount]
-    ]
+    reads = [engine.ahead(partial(_run, repo, run_id, running)) for run_id in run_ids[:amount]]
     runs = tuple(read() for read in reads)
     return Page(runs, runs[-1].run_id if len(run_ids) > amount else "")
 
@@ -60,13 +59,13 @@ def get_run(engine: Engine, name: str, run_id: str) -> tuple[CollectionRun, str]
     Raises:
         NotFoundError: the repository or the run does not exist.
     """
-    found = read_repository(engine, name)
+    repo = read_repository(engine, name)
     run = None
     if _RUN_ID.fullmatch(run_id):
-        run = _run(engine, found, run_id, _running(engine, found))
+        run = _run(repo, run_id, _running(repo))
     if run is None or not (run.is_running or run.request or run.beginning or run.summary):
         raise NotFoundError(f"repository {name!r} has no collection run {run_id!r}")
-    text = _read(engine, found, run_id, TEXT_FILE) if run.summary else None
+    text = _read(repo, run_id, TEXT_FILE) if run.summary else None
     return run, (text or b"").decode(errors="replace")
 
 
@@ -85,7 +84,7 @@ def start_run(
         UnsupportedError: no job is deployed.
         ThrottledError: too many jobs are running.
     """
-    found = changeable_repository(engine, name)
+    repo = changeable_repository(engine, name)
     if not is_dry and not engine.collections_delete:
         raise ForbiddenError(
             "collections of this deployment only report: start a dry run, or let an administrator "
@@ -94,9 +93,9 @@ def start_run(
     now_ns = engine.clock.now_ns()
     run_id = newest_first(engine.names.new_uid())
     until_ns = now_ns + LEASE_S * NS_PER_S
-    if not engine.jobs.take_lease(found, LEASE, run_id, now_ns=now_ns, until_ns=until_ns):
+    if not engine.jobs.take_lease(repo.record, LEASE, run_id, now_ns=now_ns, until_ns=until_ns):
         raise ConflictError(
-            f"run {_running(engine, found) or 'another'} collects the garbage of repository "
+            f"run {_running(repo) or 'another'} collects the garbage of repository "
             f"{name!r}: wait for its end, or {LEASE_S // 60} minutes if it died"
         )
     is_started = False
@@ -106,29 +105,29 @@ def start_run(
         )
     finally:
         if not is_started:
-            engine.jobs.end_lease(found, LEASE, run_id)
+            engine.jobs.end_lease(repo.record, LEASE, run_id)
     if not is_started:
         raise Refusal.NOT_SERVED.error(
             "no job of garbage collection is deployed; the embedded stack has one after "
             "`make install`"
         )
     beginning = Beginning(is_dry, rfc3339(now_ns), user)
-    uri = _uri(found, run_id, REQUEST_FILE)
+    uri = _uri(repo.record, run_id, REQUEST_FILE)
     engine.objects.put(uri, msgspec.json.encode(beginning), "application/json")
     return run_id
 
 
-def _running(engine: Engine, repository: Repository) -> str:
+def _running(repo: OpenRepository) -> str:
     """Return the ID of the run in progress on the repository; "" if there is none."""
-    return engine.jobs.lease_holder(repository, LEASE, engine.clock.now_ns())
+    return repo.engine.jobs.lease_holder(repo.record, LEASE, repo.engine.clock.now_ns())
 
 
-def _run_ids(engine: Engine, repository: Repository, running: str) -> Iterator[str]:
+def _run_ids(repo: OpenRepository, running: str) -> Iterator[str]:
     """Yield the IDs of all runs in order; one that has just begun may have no folder yet."""
-    folder_uri = f"{repository.storage_namespace}/{runs_folder()}"
+    folder_uri = f"{repo.record.storage_namespace}/{runs_folder()}"
     listed = (
         each.removeprefix(folder_uri).rstrip("/")
-        for each in engine.objects.list_folder(folder_uri)
+        for each in repo.engine.objects.list_folder(folder_uri)
         if isinstance(each, str)
     )
     is_yielded = not running
@@ -143,14 +142,14 @@ def _run_ids(engine: Engine, repository: Repository, running: str) -> Iterator[s
         yield running
 
 
-def _run(engine: Engine, repository: Repository, run_id: str, running: str) -> CollectionRun:
+def _run(repo: OpenRepository, run_id: str, running: str) -> CollectionRun:
     """Return the run as its files describe it.
 
     Read the lease before: a run ends its lease after it has written its summary.
     """
-    request = _read(engine, repository, run_id, REQUEST_FILE)
-    summary = _read(engine, repository, run_id, SUMMARY_FILE)
-    beginning = None if summary else _read(engine, repository, run_id, BEGINNING_FILE)
+    request = _read(repo, run_id, REQUEST_FILE)
+    summary = _read(repo, run_id, SUMMARY_FILE)
+    beginning = None if summary else _read(repo, run_id, BEGINNING_FILE)
     return CollectionRun(
         run_id,
         run_id == running,
@@ -160,9 +159,9 @@ def _run(engine: Engine, repository: Repository, run_id: str, running: str) -> C
     )
 
 
-def _read(engine: Engine, repository: Repository, run_id: str, file: str) -> bytes | None:
+def _read(repo: OpenRepository, run_id: str, file: str) -> bytes | None:
     try:
-        return engine.objects.get(_uri(repository, run_id, file))
+        return repo.engine.objects.get(_uri(repo.record, run_id, file))
     except GoneError:
         return None
 

@@ -23,17 +23,17 @@ def create(engine: Engine, repository: str, commit: Commit, *, force: bool = Fal
         NotFoundError: the repository, a parent or the metarange does not exist.
         ForbiddenError: the repository is read-only.
     """
-    found = read_repository(engine, repository)
-    check_writable(found, force=force)
+    repo = read_repository(engine, repository)
+    check_writable(repo.record, force=force)
     _check_fields(commit)
     # Only IDs: they become keys of the store, and these have a limited length.
     ids = [commit.id, *filter(is_id, commit.parents)]
-    known = engine.history(found).find(ids)
+    known = repo.history().find(ids)
     if commit.id in known:
         raise _exists(commit)
     _check_parents(commit, [known.get(parent) for parent in commit.parents])
-    require_metarange(engine, found, commit.metarange_id)
-    if engine.refs.create_commit(found, commit) != commit:
+    require_metarange(repo, commit.metarange_id)
+    if engine.refs.create_commit(repo.record, commit) != commit:
         raise _exists(commit)
 
 

@@ -31,8 +31,9 @@ from graveler.entries import same_content
 from graveler.errors import GravelerError, NotFoundError
 from graveler.limits import SEALED_REPLACED_MAX
 from graveler.messages import Refusal, within
-from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
+from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page
 from graveler.model.tasks import Task, TaskKind, TaskState
+from graveler.open_repository import OpenRepository
 from graveler.operations.committed_files import require_metarange
 from graveler.operations.hooks.action_files import StagedActionFiles, staged_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
@@ -98,10 +99,9 @@ def commit(
     prefetch, identity = Prefetch(engine, repository, branch), asdict(request)
     joinable = joinable_ahead(prefetch, TaskKind.COMMIT, branch, request.committer, identity)
     staged = prefetch.of_branch(lambda token: staged_action_files(engine, token))
-    found, current = _committable(engine, repository, branch, request)
+    repo, current = _committable(engine, repository, branch, request)
     work = _Committing(
-        engine=engine,
-        repository=found,
+        repo=repo,
         user=request.committer,
         branch=current,
         request=identity,
@@ -120,17 +120,17 @@ class _Committing(CommittingWork):
     staged: StagedActionFiles
 
     def at_once(self, limit: WorkLimit) -> Commit:
-        engine, found, branch, asked = self.engine, self.repository, self.branch, self.asked
-        gate = request_gate(engine, found, may_wait=limit.until_ns is None)
+        repo, branch, asked = self.repo, self.branch, self.asked
+        gate = request_gate(repo, may_wait=limit.until_ns is None)
         if asked.source_metarange is not None:
-            return _commit_metarange(gate, found, branch, asked)
+            return _commit_metarange(gate, branch, asked)
         self.covers = UNSEALED
         about = about_commit(branch.name, asked.message, asked.committer, asked.metadata)
-        pass_before_sealing(gate, found, branch, about, self.staged)
-        sealed = seal(engine, found, branch, limit.over)
+        pass_before_sealing(gate, branch, about, self.staged)
+        sealed = seal(repo, branch, limit.over)
         self.covers = newest_sealed(sealed)
-        apply = apply_at_once(engine, limit.over)
-        return _commit_sealed(gate, found, sealed, asked, apply, limit.over)
+        apply = apply_at_once(repo.engine, limit.over)
+        return _commit_sealed(gate, sealed, asked, apply, limit.over)
 
     def is_covered(self, task: Task) -> bool:
         if task.covers == UNSEALED:  # it will seal all, unless it failed before
@@ -138,7 +138,7 @@ class _Committing(CommittingWork):
         if self.covers not in ("", UNSEALED):
             return task.covers == self.covers
         is_sealed = newest_sealed(self.branch) in ("", task.covers)
-        return is_sealed and not has_staged(self.engine, self.branch.staging_token)
+        return is_sealed and not has_staged(self.repo.engine, self.branch.staging_token)
 
 
 def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:
@@ -148,13 +148,12 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
         InvalidInputError, NotFoundError, ForbiddenError: as commit, but for missing changes, which
             the task reports.
     """
-    found, current = _committable(engine, repository, branch, request)
+    repo, current = _committable(engine, repository, branch, request)
     # Without room, sealing may take long.
-    seals = has_room(current, engine.sealed_tokens_max) and not is_guarded(engine, found, current)
-    covers = newest_sealed(seal(engine, found, current)) if seals else UNSEALED
+    seals = has_room(current, engine.sealed_tokens_max) and not is_guarded(repo, current)
+    covers = newest_sealed(seal(repo, current)) if seals else UNSEALED
     return start(
-        engine,
-        found,
+        repo,
         TaskKind.COMMIT,
         asdict(request),
         user=request.committer,
@@ -176,7 +175,7 @@ def task_status(
     task = status(engine, repository, task_id, kind)
     if not task.result:
         return task, None
-    return task, in_repository(engine, repository, lambda found: commit_of(engine, found, task))
+    return task, in_repository(engine, repository, lambda found: commit_of(found, task))
 
 
 def run_commit(hold: Hold) -> None:
@@ -187,38 +186,37 @@ def run_commit(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     if hold.task.takes > 1:  # the runner before may have had too little time to merge tokens
-        hold.engine = replace(hold.engine, sealed_tokens_max=SEALED_REPLACED_MAX)
-    engine = hold.engine
+        engine = replace(hold.repo.engine, sealed_tokens_max=SEALED_REPLACED_MAX)
+        hold.repo = replace(hold.repo, engine=engine)
     request = msgspec.convert(hold.task.request, CommitRequest)
-    found, current = hold.current_branch()
-    check_can_commit(found, current.name, force=request.force)
-    gate, ending = task_gate(hold), DirectEnding(hold, force=request.force)
+    repo, current = hold.current_branch()
+    check_can_commit(repo.record, current.name, force=request.force)
+    gate, ending = task_gate(hold, repo), DirectEnding(hold, force=request.force)
     if request.source_metarange is not None:
-        _commit_metarange(gate, found, current, request, ending)
+        _commit_metarange(gate, current, request, ending)
         return
     if hold.task.covers in (UNSEALED, SEALING):
         about = about_commit(current.name, request.message, request.committer, request.metadata)
-        pass_before_sealing(gate, found, current, about)
+        pass_before_sealing(gate, current, about)
         # From here on, equal requests cannot know whether this commit covers them.
         hold.cover(SEALING)
-        current = seal(engine, *hold.current_branch(), hold.reporting)
+        current = seal(*hold.current_branch(), hold.reporting)
         hold.cover(newest_sealed(current))
     apply = apply_by_slices(hold)
-    _commit_sealed(gate, found, current, request, apply, hold.reporting, ending)
+    _commit_sealed(gate, current, request, apply, hold.reporting, ending)
 
 
 def _committable(
     engine: Engine, repository: str, branch: str, request: CommitRequest
-) -> tuple[Repository, Branch]:
-    found, current = current_branch(engine, repository, branch)
-    check_can_commit(found, branch, force=request.force)
+) -> tuple[OpenRepository, Branch]:
+    repo, current = current_branch(engine, repository, branch)
+    check_can_commit(repo.record, branch, force=request.force)
     check_commit_size(request.message, request.metadata)
-    return found, current
+    return repo, current
 
 
 def _commit_sealed(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     request: CommitRequest,
     apply: Apply,
@@ -226,21 +224,21 @@ def _commit_sealed(
     ending: Ending | None = None,
 ) -> Commit:
     """Commit the branch's sealed tokens."""
-    engine = gate.engine
+    repo = gate.repo
 
     def plan(now: Branch) -> Move:
-        now = seal_restored(engine, repository, now, watching)
-        head = engine.history(repository).commit(now.commit_id)
-        base = engine.metarange(repository, head.metarange_id)
-        applied = apply(repository, base, StagedSource(now.sealed_tokens, now.version))
+        now = seal_restored(repo, now, watching)
+        head = repo.history().commit(now.commit_id)
+        base = repo.metarange(head.metarange_id)
+        applied = apply(repo, base, StagedSource(now.sealed_tokens, now.version))
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch.name)
             # The tokens change nothing: take them off, so that they do not slow down readers.
             return Move(now, now.commit_id, now.sealed_tokens)
-        return _move_to(gate, repository, now, head, applied.metarange_id, request)
+        return _move_to(gate, now, head, applied.metarange_id, request)
 
-    move = move_and_announce(engine, repository, branch, plan, ending)
+    move = move_and_announce(repo, branch, plan, ending)
     if move.commit is None:
         raise _no_changes(branch.name)
     return move.commit
@@ -248,7 +246,6 @@ def _commit_sealed(
 
 def _move_to(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     head: Commit,
     metarange_id: MetaRangeID,
@@ -256,13 +253,13 @@ def _move_to(
     guarded_by: MetaRangeID | None = None,
 ) -> Move:
     """Return the move to a new commit, after its hooks; guarded_by has the action files."""
-    engine = gate.engine
-    content = engine.metarange(repository, metarange_id)
-    guard = content if guarded_by is None else engine.metarange(repository, guarded_by)
+    repo = gate.repo
+    content = repo.metarange(metarange_id)
+    guard = content if guarded_by is None else repo.metarange(guarded_by)
     about = about_commit(branch.name, request.message, request.committer, request.metadata)
-    before = pass_before_commit(gate, repository, guard, about, head.id, metarange_id)
+    before = pass_before_commit(gate, guard, about, head.id, metarange_id)
     made = new_commit(
-        engine,
+        repo.engine,
         committer=request.committer,
         message=request.message,
         metarange_id=metarange_id,
@@ -270,10 +267,8 @@ def _move_to(
         parents=(head,),
         date_s=request.date_s,
     )
-    event = commit_event(engine, "commit_created", repository, branch.name, made)
-    starts = start_after(
-        engine, repository, content, "post-commit", branch.name, made, before=before
-    )
+    event = commit_event(repo, "commit_created", branch.name, made)
+    starts = start_after(repo, content, "post-commit", branch.name, made, before=before)
     return Move(branch, made.id, branch.sealed_tokens, made, event, starts=starts)
 
 
@@ -283,28 +278,27 @@ def _no_changes(branch: str) -> GravelerError:
 
 def _commit_metarange(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     request: CommitRequest,
     ending: Ending | None = None,
 ) -> Commit:
     """Commit a metarange that exists in the repository's namespace, on a clean branch."""
-    engine = gate.engine
+    repo = gate.repo
     metarange_id = request.source_metarange or EMPTY_METARANGE
-    require_metarange(engine, repository, metarange_id)
+    require_metarange(repo, metarange_id)
 
     def plan(now: Branch) -> Move:
-        clean = require_clean(engine, repository, now)
-        head = engine.history(repository).commit(clean.commit_id)
+        clean = require_clean(repo, now)
+        head = repo.history().commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)
         about = about_commit(branch.name, request.message, request.committer, request.metadata)
-        pass_before_sealing(gate, repository, clean, about)
+        pass_before_sealing(gate, clean, about)
         # The action files of the branch, not those of the metarange: as in lakeFS.
-        move = _move_to(gate, repository, clean, head, metarange_id, request, head.metarange_id)
+        move = _move_to(gate, clean, head, metarange_id, request, head.metarange_id)
         return replace(move, is_clean=True)
 
-    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
+    return made_commit(move_and_announce(repo, branch, plan, ending))
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:
@@ -315,9 +309,9 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
         NotFoundError: the repository does not exist, or the ref names no commit.
     """
 
-    def read(found: Repository) -> Commit:
+    def read(repo: OpenRepository) -> Commit:
         try:
-            return resolve_commit(engine.refs, engine.history(found), ref)
+            return resolve_commit(engine.refs, repo.history(), ref)
         except NotFoundError as error:
             raise Refusal.COMMIT_NOT_FOUND.error(repr(ref)) from error
 
@@ -350,8 +344,8 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
         CorruptDataError: a commit is missing.
     """
 
-    def read(found: Repository) -> Page[Commit]:
-        history = engine.history(found)
+    def read(repo: OpenRepository) -> Page[Commit]:
+        history = repo.history()
 
         def commit_id(role: str, text: str) -> CommitID:
             with within(role):
@@ -371,17 +365,17 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
             first_parent=query.first_parent,
             since_s=query.since_s,
             stop_at=stop_at,
-            matches=(lambda commit: _touches(engine, found, commit, query)) if filtered else None,
+            matches=(lambda commit: _touches(repo, commit, query)) if filtered else None,
             is_over=(lambda: time_limit.is_over) if filtered else None,
         )
 
     return in_repository(engine, repository, read)
 
 
-def _touches(engine: Engine, repository: Repository, commit: Commit, query: LogQuery) -> bool:
+def _touches(repo: OpenRepository, commit: Commit, query: LogQuery) -> bool:
     """Whether the commit changed one of the query's objects, or an object under its prefixes."""
-    parent = engine.content(repository, commit.parents[0])
-    content = engine.metarange(repository, commit.metarange_id)
+    parent = repo.content(commit.parents[0])
+    content = repo.metarange(commit.metarange_id)
     if parent.id == content.id:
         return False
     for path in query.objects:

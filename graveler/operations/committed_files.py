@@ -8,7 +8,8 @@ from graveler.errors import CorruptDataError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.layout import committed_key
 from graveler.messages import Refusal
-from graveler.model import MetaRangeID, Repository
+from graveler.model import MetaRangeID
+from graveler.open_repository import OpenRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,10 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
         NotFoundError: the repository or the file does not exist.
     """
 
-    def read(found: Repository) -> CommittedFile:
+    def read(repo: OpenRepository) -> CommittedFile:
         if is_id(file_id):
             key = committed_key(file_id)
-            uri = f"{found.storage_namespace}/{key}"
+            uri = f"{repo.record.storage_namespace}/{key}"
             info = engine.objects.head(uri)
             if info is not None:
                 return CommittedFile(key, uri, info.size_bytes)
@@ -40,7 +41,7 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
     return in_repository(engine, repository, read)
 
 
-def require_metarange(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> None:
+def require_metarange(repo: OpenRepository, metarange_id: MetaRangeID) -> None:
     """Check that the metarange exists in the repository's namespace; "" is the empty one.
 
     Raises:
@@ -51,6 +52,6 @@ def require_metarange(engine: Engine, repository: Repository, metarange_id: Meta
     if metarange_id and not is_id(metarange_id):
         raise not_found
     try:
-        next(engine.metarange(repository, metarange_id).headers(), None)
+        next(repo.metarange(metarange_id).headers(), None)
     except CorruptDataError as error:
         raise not_found from error

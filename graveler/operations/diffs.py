@@ -14,6 +14,7 @@ from graveler.diff.virtual_base import UNSETTLED, Base, changes_since
 from graveler.engine import Engine
 from graveler.messages import within
 from graveler.model import Change, Repository
+from graveler.open_repository import OpenRepository
 from graveler.refs.base_graph import base_of_merge
 from graveler.refs.resolve import Resolved, Staging, resolve_commit
 from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
@@ -80,8 +81,8 @@ def uncommitted(
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the branch does not exist.
     """
-    found, current = current_branch(engine, repository, branch)
-    view = view_of_branch(engine, found, current)
+    repo, current = current_branch(engine, repository, branch)
+    view = view_of_branch(repo, current)
     staged = view.staged(query.end)
     limit = _PageLimit(engine, query)
 
@@ -90,7 +91,7 @@ def uncommitted(
         for difference in effective_changes(changes, view.committed):
             yield _FoundDifference(difference, difference.kind)
 
-    return _page(found, list_page(items, _key, query))
+    return _page(repo.record, list_page(items, _key, query))
 
 
 def between_refs(
@@ -114,22 +115,22 @@ def between_refs(
         NotFoundError: the repository does not exist, or a ref names no commit.
     """
 
-    def read(found: Repository) -> ListPage[DiffEntry]:
-        history = engine.history(found)
-        right_ahead = resolving(engine, found, right_ref)
+    def read(repo: OpenRepository) -> ListPage[DiffEntry]:
+        history = repo.history()
+        right_ahead = resolving(repo, right_ref)
         with within(f"get commit by branch {left_ref}" if not two_dot else ""):
             left = resolve_commit(engine.refs, history, left_ref)
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
             resolved = right_ahead()
-        left_content = engine.metarange(found, left.metarange_id)
-        right = _RightSide(engine, found, resolved, _PageLimit(engine, query))
+        left_content = repo.metarange(left.metarange_id)
+        right = _RightSide(repo, resolved, _PageLimit(engine, query))
         if two_dot:
             items = right.differences(left_content, query)
-            return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
-        base = opened_base(engine, found, base_of_merge(history, left.id, resolved.commit_id))
+            return _page(repo.record, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
+        base = opened_base(repo, base_of_merge(history, left.id, resolved.commit_id))
         items = right.differences(base, query)
         return _page(
-            found, list_page(lambda s, e: _compared(items(s, e), left_content), _key, query)
+            repo.record, list_page(lambda s, e: _compared(items(s, e), left_content), _key, query)
         )
 
     return in_repository(engine, repository, read)
@@ -138,12 +139,10 @@ def between_refs(
 class _RightSide:
     """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
-    def __init__(
-        self, engine: Engine, repository: Repository, resolved: Resolved, limit: "_PageLimit"
-    ) -> None:
+    def __init__(self, repo: OpenRepository, resolved: Resolved, limit: "_PageLimit") -> None:
         tokens = resolved.tokens if resolved.staging is Staging.ONLY else ()
-        content = engine.content(repository, resolved.commit_id)
-        self._view = View(engine, repository, tokens, content)
+        content = repo.content(resolved.commit_id)
+        self._view = View(repo, tokens, content)
         self._limit = limit
 
     def differences(self, base: Base, query: PageQuery) -> "_Items":

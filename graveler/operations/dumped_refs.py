@@ -21,41 +21,39 @@ from graveler.branches.watching import Watching
 from graveler.dump.check import CheckedDump, check
 from graveler.dump.files import RefsDump, read, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, DumpKind, NamedCommit
-from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError
 from graveler.layout import committed_uri
-from graveler.model import Branch, MetaRangeID, Repository, Tag
+from graveler.model import Branch, MetaRangeID, Tag
+from graveler.open_repository import OpenRepository
 
 
-def dump_refs(
-    engine: Engine, repository: Repository, watching: Watching
-) -> tuple[MetaRangeID, MetaRangeID]:
+def dump_refs(repo: OpenRepository, watching: Watching) -> tuple[MetaRangeID, MetaRangeID]:
     """Store all branches, hidden ones too, and all tags; return the IDs of the two files."""
-    namespace = repository.storage_namespace
-    events = NewEvents(engine, repository)  # a branch may become a tag, and the other way round
+    namespace = repo.record.storage_namespace
+    events = NewEvents(repo)  # a branch may become a tag, and the other way round
 
     def listed(kind: DumpKind[NamedCommit], refs: Iterable[Branch | Tag]) -> MetaRangeID:
-        return write(engine.committed, namespace, kind, map(_named, watching(refs)))
+        return write(repo.engine.committed, namespace, kind, map(_named, watching(refs)))
 
-    branches_id = listed(BRANCHES, every_branch(engine, repository))
-    tags_id = listed(TAGS, every_tag(engine, repository))
-    changed = _changed(engine, repository, events)
+    branches_id = listed(BRANCHES, every_branch(repo))
+    tags_id = listed(TAGS, every_tag(repo))
+    changed = _changed(repo, events)
 
     def with_changed(kind: DumpKind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
         more = [ref for (entity, _), ref in changed.items() if entity == kind.entity]
         if not more:
             return file_id
-        listed_again = watching(read(engine.committed, namespace, file_id, kind))
-        return write(engine.committed, namespace, kind, _united(map(_named, more), listed_again))
+        listed_again = watching(read(repo.engine.committed, namespace, file_id, kind))
+        return write(
+            repo.engine.committed, namespace, kind, _united(map(_named, more), listed_again)
+        )
 
     return with_changed(BRANCHES, branches_id), with_changed(TAGS, tags_id)
 
 
-def _changed(
-    engine: Engine, repository: Repository, events: NewEvents
-) -> Mapping[tuple[str, str], Branch | Tag]:
+def _changed(repo: OpenRepository, events: NewEvents) -> Mapping[tuple[str, str], Branch | Tag]:
     """Return the branches and tags that new events name, and that exist."""
-    readers = {BRANCHES.entity: engine.refs.branch, TAGS.entity: engine.refs.tag}
+    readers = {BRANCHES.entity: repo.engine.refs.branch, TAGS.entity: repo.engine.refs.tag}
 
     def more() -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
         changed: set[tuple[str, str]] = set()
@@ -70,7 +68,7 @@ def _changed(
     changed, _ = more()
     while changed:
         for entity, name in sorted(changed):
-            ref = readers[entity](repository, name)
+            ref = readers[entity](repo.record, name)
             if ref is not None:
                 found[entity, name] = ref
         read = changed
@@ -97,14 +95,11 @@ def _key(ref: NamedCommit) -> bytes:
 class DumpContent:
     """The records of a dump; each call reads its file again."""
 
-    def __init__(
-        self, engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching
-    ) -> None:
-        self._engine = engine
+    def __init__(self, repo: OpenRepository, dumped: RefsDump, watching: Watching) -> None:
         self._watching = watching
-        self._repository = repository
+        self._repo = repo
         self._dumped = dumped
-        reader = partial(read, engine.committed, repository.storage_namespace)
+        reader = partial(read, repo.engine.committed, repo.record.storage_namespace)
         self.commits = partial(reader, dumped.commits_id, COMMITS)
         self.branches = partial(reader, dumped.branches_id, BRANCHES)
         self.tags = partial(reader, dumped.tags_id, TAGS)
@@ -122,7 +117,7 @@ class DumpContent:
         except CorruptDataError as error:
             dumped = self._dumped
             for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
-                uri = committed_uri(self._repository.storage_namespace, file_id)
-                if self._engine.objects.head(uri) is None:
+                uri = committed_uri(self._repo.record.storage_namespace, file_id)
+                if self._repo.engine.objects.head(uri) is None:
                     raise GoneError(f"No data: there is no {uri}") from error
             raise

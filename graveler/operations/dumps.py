@@ -46,8 +46,9 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import is_id
-from graveler.model import Commit, CommitID, MetaRangeID, Repository, Tag
+from graveler.model import Commit, CommitID, MetaRangeID, Tag
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.dumped_refs import DumpContent, dump_refs
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requested_work import ReadingWork, RequestedWork, WorkLimit
@@ -79,7 +80,7 @@ def dump(engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQ
         InvalidInputError: it is bare, or the name is malformed.
         CorruptDataError: a commit is missing or does not match its ID, so no restore would take it.
     """
-    work = _Dumping(engine=engine, repository=_dumpable(engine, name), user=user)
+    work = _Dumping(repo=_dumpable(engine, name), user=user)
     return result_in_time(work, wait)
 
 
@@ -88,7 +89,7 @@ class _Dumping(ReadingWork[RefsDump]):
     kind: TaskKind = TaskKind.DUMP
 
     def at_once(self, limit: WorkLimit) -> RefsDump:
-        return _dump(self.engine, self.repository, limit.over)
+        return _dump(self.repo, limit.over)
 
     def result_of(self, task: Task) -> RefsDump:
         dumped = dump_of(task)
@@ -96,59 +97,58 @@ class _Dumping(ReadingWork[RefsDump]):
         return dumped
 
 
-def _dumpable(engine: Engine, name: str) -> Repository:
+def _dumpable(engine: Engine, name: str) -> OpenRepository:
     """Return the repository if it is not bare, so that all of its refs exist."""
-    repository = read_repository(engine, name)
-    if repository.is_bare:
+    repo = read_repository(engine, name)
+    if repo.record.is_bare:
         raise InvalidInputError(f"repository {name!r} is bare: restore a dump of refs into it")
-    return repository
+    return repo
 
 
-def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDump:
-    store = partial(write, engine.committed, repository.storage_namespace)
-    branches_id, tags_id = dump_refs(engine, repository, watching)
+def _dump(repo: OpenRepository, watching: Watching) -> RefsDump:
+    store = partial(write, repo.engine.committed, repo.record.storage_namespace)
+    branches_id, tags_id = dump_refs(repo, watching)
     heads = (
         named.commit_id
         for kind, file_id in ((BRANCHES, branches_id), (TAGS, tags_id))
-        for named in read(engine.committed, repository.storage_namespace, file_id, kind)
+        for named in read(repo.engine.committed, repo.record.storage_namespace, file_id, kind)
     )
     dumped = RefsDump(
-        commits_id=_dump_commits(engine, repository, partial(store, COMMITS), heads, watching),
+        commits_id=_dump_commits(repo, partial(store, COMMITS), heads, watching),
         branches_id=branches_id,
         tags_id=tags_id,
     )
     # A deletion removes the name first: as long as the name exists, the listings were complete.
-    reread_repository(engine, repository)
+    reread_repository(repo)
     try:
-        DumpContent(engine, repository, dumped, watching).check()
+        DumpContent(repo, dumped, watching).check()
     except InvalidInputError as error:
-        raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
+        raise CorruptDataError(f"repository {repo.record.name!r}: {error}") from error
     # The namespace of a read-only repository may be another's, and so may the manifest there.
-    if not repository.read_only:
-        _write_manifest(engine, repository, dumped)
+    if not repo.record.read_only:
+        _write_manifest(repo, dumped)
     return dumped
 
 
 def _dump_commits(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     store: Callable[[Iterable[Commit]], MetaRangeID],
     heads: Iterable[CommitID],
     watching: Watching,
 ) -> MetaRangeID:
     """Store the commits by ID, the heads and all ancestors among them; return the file's ID."""
     known = CommitSet()
-    commits_id = store(known.watch(watching(engine.refs.every_commit(repository))))
-    if not list(missing_commits(engine, repository, known, heads)):
+    commits_id = store(known.watch(watching(repo.engine.refs.every_commit(repo.record))))
+    if not list(missing_commits(repo, known, heads)):
         return commits_id
     # Commits are never deleted, so the scan returns all of the set; it may return newer ones too.
-    commits = watching(engine.refs.every_commit(repository))
+    commits = watching(repo.engine.refs.every_commit(repo.record))
     return store(commit for commit in commits if commit.id in known)
 
 
-def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
-    uri = f"{repository.storage_namespace}/{MANIFEST}"
-    engine.objects.put(uri, dumps(dumped.manifest, indent=2).encode(), "application/json")
+def _write_manifest(repo: OpenRepository, dumped: RefsDump) -> None:
+    uri = f"{repo.record.storage_namespace}/{MANIFEST}"
+    repo.engine.objects.put(uri, dumps(dumped.manifest, indent=2).encode(), "application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,7 @@ def restore(
         ContentionError: the repository changed in each try.
     """
     work = _Restoring(
-        engine=engine,
-        repository=read_repository(engine, name),
+        repo=read_repository(engine, name),
         user=user,
         request=_request(dumped, force=force),
         dumped=dumped,
@@ -206,30 +205,30 @@ class _Restoring(RequestedWork[None]):
 
     def at_once(self, limit: WorkLimit) -> None:
         # Check only here: a task that this client waits for may have finished the restore.
-        name = self.repository.name
-        restorable = _restorable(self.engine, name, self.dumped, force=self.force)
-        same_repository(restorable, self.repository.uid)
-        _restore(self.engine, restorable, self.dumped, limit.over)
+        name = self.repo.record.name
+        restorable = _restorable(self.repo.engine, name, self.dumped, force=self.force)
+        same_repository(restorable, self.repo.record.uid)
+        _restore(restorable, self.dumped, limit.over)
 
     def result_of(self, _task: Task) -> None:
         return None
 
 
-def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:
+def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> OpenRepository:
     """Return the current repository if the dump may be restored into it; the dump is not read."""
-    repository = read_repository(engine, name)
-    check_writable(repository, force=force)
-    if not repository.is_bare:
+    repo = read_repository(engine, name)
+    check_writable(repo.record, force=force)
+    if not repo.record.is_bare:
         raise InvalidInputError("can only restore into a bare repository")
-    if repository.restoring not in ("", _claim_of(dumped)):
+    if repo.record.restoring not in ("", _claim_of(dumped)):
         raise ConflictError(
-            f"a restore of repository {name!r} from {repository.restoring} has begun: repeat "
+            f"a restore of repository {name!r} from {repo.record.restoring} has begun: repeat "
             "that one, or delete the repository and create it again"
         )
     for file_id in (dumped.commits_id, dumped.branches_id, dumped.tags_id):
         if file_id and not is_id(file_id):
             raise InvalidInputError(f"{file_id[:80]!r} is not a metarange ID (64 hex digits)")
-    return repository
+    return repo
 
 
 def _claim_of(dumped: RefsDump) -> str:
@@ -237,86 +236,77 @@ def _claim_of(dumped: RefsDump) -> str:
 
 
 def _restore(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     dumped: RefsDump,
     watching: Watching,
     before_finish: Callable[[], None] = lambda: None,
 ) -> None:
-    content = DumpContent(engine, repository, dumped, watching)
+    content = DumpContent(repo, dumped, watching)
     checked = content.check()
     if not checked.commits:
         return
-    claimed = _claim(engine, repository, dumped)
-    _store_commits(engine, claimed, watching(content.commits()), checked)
+    claimed = _claim(repo, dumped)
+    _store_commits(claimed, watching(content.commits()), checked)
     try:
-        _store_names(engine, claimed, content, watching)
+        _store_names(claimed, content, watching)
     except StaleVersionError:
-        if reread_repository(engine, claimed).is_bare:
+        if reread_repository(claimed).record.is_bare:
             raise
         return  # another attempt finished this restore
     before_finish()
-    _finish(engine, claimed, checked)
+    _finish(claimed, checked)
 
 
-def _store_names(
-    engine: Engine, repository: Repository, content: DumpContent, watching: Watching
-) -> None:
+def _store_names(repo: OpenRepository, content: DumpContent, watching: Watching) -> None:
     for branches in _batches(watching(content.branches()), _NAMES_AT_ONCE):
-        made = [
-            engine.new_branch(repository, each.name, each.commit_id, hidden=each.hidden)
-            for each in branches
-        ]
-        engine.refs.restore_branches(repository, made)
+        made = [repo.new_branch(each.name, each.commit_id, hidden=each.hidden) for each in branches]
+        repo.engine.refs.restore_branches(repo.record, made)
     for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
-        engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
+        repo.engine.refs.restore_tags(repo.record, [Tag(tag.name, tag.commit_id) for tag in tags])
 
 
-def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Repository:
+def _claim(repo: OpenRepository, dumped: RefsDump) -> OpenRepository:
     """Reserve the repository for this dump, so that no other can be restored into it."""
     claim = _claim_of(dumped)
 
-    def attempt() -> Repository:
+    def attempt() -> OpenRepository:
         # Read-only was checked before; check again that the repository is still bare.
-        current = _restorable(engine, repository.name, dumped, force=True)
-        same_repository(current, repository.uid)
-        claimed = replace(current, restoring=claim)
-        if current != claimed:
-            engine.refs.update_repository(current, claimed)
-        return claimed
+        current = _restorable(repo.engine, repo.record.name, dumped, force=True)
+        same_repository(current, repo.record.uid)
+        claimed = replace(current.record, restoring=claim)
+        if current.record != claimed:
+            repo.engine.refs.update_repository(current.record, claimed)
+        return replace(repo, record=claimed)
 
-    return retry_stale(attempt, f"repository {repository.name!r}")
+    return retry_stale(attempt, f"repository {repo.record.name!r}")
 
 
-def _finish(engine: Engine, repository: Repository, checked: CheckedDump) -> None:
+def _finish(repo: OpenRepository, checked: CheckedDump) -> None:
     """End the repository's bare state, unless another restore of the same dump did."""
-    event = engine.event(
+    event = repo.event(
         "repository_restored",
-        repository,
         commits=checked.commits,
         branches=checked.branches,
         tags=checked.tags,
     )
 
     def attempt() -> None:
-        current = reread_repository(engine, repository)
+        current = reread_repository(repo).record
         if current.is_bare:
-            engine.refs.update_repository(current, replace(current, restoring=None), event)
-            engine.repositories.forget(repository.name)
+            repo.engine.refs.update_repository(current, replace(current, restoring=None), event)
+            repo.engine.repositories.forget(repo.record.name)
 
-    retry_stale(attempt, f"repository {repository.name!r}")
+    retry_stale(attempt, f"repository {repo.record.name!r}")
 
 
-def _store_commits(
-    engine: Engine, repository: Repository, commits: Iterable[Commit], checked: CheckedDump
-) -> None:
+def _store_commits(repo: OpenRepository, commits: Iterable[Commit], checked: CheckedDump) -> None:
     """Store the commits, from the batch at which the last attempt may have stopped."""
-    found = engine.refs.commits(repository, checked.first_ids)
+    found = repo.engine.refs.commits(repo.record, checked.first_ids)
     begun = [number for number, first_id in enumerate(checked.first_ids) if first_id in found]
     start = max(begun, default=0)
     for number, batch in enumerate(_batches(commits, BATCH_COMMITS)):
         if number >= start:
-            engine.refs.restore_commits(repository, batch)
+            repo.engine.refs.restore_commits(repo.record, batch)
 
 
 def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -331,7 +321,7 @@ def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
 def start_dump(engine: Engine, name: str, user: str) -> Task:
     """Start a task that dumps the repository; dump_of has its result. Errors are those of dump."""
     repository = _dumpable(engine, name)
-    return start(engine, repository, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
+    return start(repository, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
 
 
 def run_dump(hold: Hold) -> Mapping[str, str]:
@@ -342,7 +332,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
         StoppedError: this runner must not continue.
     """
     hold.current_repository()
-    return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
+    return asdict(_dump(_dumpable(hold.repo.engine, hold.repo.record.name), hold.watched))
 
 
 def dump_of(task: Task) -> RefsDump | None:
@@ -362,8 +352,8 @@ def start_restore(
         ForbiddenError: it is read-only, and force is False.
         ConflictError: the restore of another dump has begun.
     """
-    repository = _restorable(engine, name, dumped, force=force)
-    return start(engine, repository, TaskKind.RESTORE, _request(dumped, force=force), user=user)
+    repo = _restorable(engine, name, dumped, force=force)
+    return start(repo, TaskKind.RESTORE, _request(dumped, force=force), user=user)
 
 
 def run_restore(hold: Hold) -> None:
@@ -374,10 +364,10 @@ def run_restore(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     request = msgspec.convert(hold.task.request, _Restore)
-    engine, name = hold.engine, hold.repository.name
+    engine, name = hold.repo.engine, hold.repo.record.name
     # A runner before this one may have finished the restore, and died before it ended the task.
-    if hold.current_repository().is_bare or hold.task.takes == 1:
-        repository = _restorable(engine, name, request.dumped, force=request.force)
-        same_repository(repository, hold.repository.uid)
-        _restore(engine, repository, request.dumped, hold.watched, hold.read_again)
+    if hold.current_repository().record.is_bare or hold.task.takes == 1:
+        repo = _restorable(engine, name, request.dumped, force=request.force)
+        same_repository(repo, hold.repo.record.uid)
+        _restore(repo, request.dumped, hold.watched, hold.read_again)
     hold.complete({}, although_unwanted=True)

@@ -44,8 +44,9 @@ from graveler.imports.request import (
 )
 from graveler.imports.runs import SORTED_RECORDS, Found, Listed, merged_runs, with_run
 from graveler.messages import Refusal
-from graveler.model import Branch, Commit, MetaRangeID, Record, Repository
+from graveler.model import Branch, Commit, MetaRangeID, Record
 from graveler.model.tasks import Task, TaskKind, TaskState
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, task_gate
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
@@ -81,7 +82,7 @@ class ImportReporter(Protocol):
 
 def check_start(
     engine: Engine, repository: str, branch: str, request: ImportRequest
-) -> tuple[Repository, Branch]:
+) -> tuple[OpenRepository, Branch]:
     """Check all that can be checked before an import begins; return repository and branch.
 
     Raises:
@@ -91,16 +92,15 @@ def check_start(
             does not allow a source.
         NotFoundError: the repository or the branch does not exist.
     """
-    found, current = current_branch(engine, repository, branch)
-    check_can_commit(found, branch, force=request.force)
-    check_request(request, found.storage_namespace, engine.import_prefixes)
+    repo, current = current_branch(engine, repository, branch)
+    check_can_commit(repo.record, branch, force=request.force)
+    check_request(request, repo.record.storage_namespace, engine.import_prefixes)
     check_commit_size(request.message, request.metadata)
-    return found, require_clean(engine, found, current)
+    return repo, require_clean(repo, current)
 
 
 def list_sources(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     request: ImportRequest,
     reporter: ImportReporter,
     saved: Found = _NOTHING,
@@ -116,15 +116,15 @@ def list_sources(
         NotFoundError: the object of a source does not exist.
         CorruptDataError: a file of an inventory is missing or damaged.
     """
-    found = sort_inventories(engine, repository, request, reporter, saved)
-    committed = engine.committed
-    listed = Listed(committed, engine.metarange(repository, found.listed))
-    known = sum(engine.metarange(repository, run.metarange_id).count() for run in found.runs)
+    found = sort_inventories(repo, request, reporter, saved)
+    committed = repo.engine.committed
+    listed = Listed(committed, repo.metarange(found.listed))
+    known = sum(repo.metarange(run.metarange_id).count() for run in found.runs)
     after = listed.last_key
     inventories = {
         number: merged_runs(
             committed,
-            repository.storage_namespace,
+            repo.record.storage_namespace,
             [run for run in found.runs if run.source == number],
             after + b"\x00",
         )
@@ -140,12 +140,12 @@ def list_sources(
         reporter.save(replace(found, listed=metarange_id))
         return metarange_id
 
-    records = records_after(engine.objects, request.sources, after, inventories, report)
-    saved_ns = engine.clock.now_ns()
+    records = records_after(repo.engine.objects, request.sources, after, inventories, report)
+    saved_ns = repo.engine.clock.now_ns()
     try:
         while listed.add(records):
             report()
-            now_ns = engine.clock.now_ns()
+            now_ns = repo.engine.clock.now_ns()
             if now_ns - saved_ns >= _SAVE_S * NS_PER_S:
                 save()
                 saved_ns = now_ns
@@ -157,8 +157,7 @@ def list_sources(
 
 
 def sort_inventories(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     request: ImportRequest,
     reporter: ImportReporter,
     saved: Found,
@@ -170,27 +169,27 @@ def sort_inventories(
     Raises:
         GravelerError: whatever list_sources raises.
     """
-    namespace = repository.storage_namespace
+    namespace = repo.record.storage_namespace
     found, at = saved, 0
-    known = sum(engine.metarange(repository, run.metarange_id).count() for run in saved.runs)
+    known = sum(repo.metarange(run.metarange_id).count() for run in saved.runs)
 
     def report() -> None:
         reporter.report(known, known)
 
-    store = partial(with_run, engine.committed, namespace, report)
+    store = partial(with_run, repo.engine.committed, namespace, report)
     for number, source in enumerate(request.sources):
         if source.type is not SourceType.INVENTORY:
             continue
-        inventory = read_manifest(engine.objects, source.uri)
+        inventory = read_manifest(repo.engine.objects, source.uri)
         for uri, _ in inventory.files:
-            check_source(uri, namespace, engine.import_prefixes)
+            check_source(uri, namespace, repo.engine.import_prefixes)
         for file in range(len(inventory.files)):
             at += 1
             if at <= found.files:
                 continue
             runs, records = found.runs, list[Record]()
-            for listed in listed_in(engine.objects, inventory, file, report):
-                check_source(listed.uri, namespace, engine.import_prefixes)
+            for listed in listed_in(repo.engine.objects, inventory, file, report):
+                check_source(listed.uri, namespace, repo.engine.import_prefixes)
                 records.append(record_in(source, listed))
                 known += 1
                 if len(records) == SORTED_RECORDS:
@@ -203,7 +202,11 @@ def sort_inventories(
 
 
 def commit_import(
-    hold: Hold, repository: Repository, branch: Branch, request: ImportRequest, listed: MetaRangeID
+    hold: Hold,
+    repo: OpenRepository,
+    branch: Branch,
+    request: ImportRequest,
+    listed: MetaRangeID,
 ) -> Commit:
     """Replace the destinations' content with the listed objects, and end the task with the commit.
 
@@ -218,25 +221,23 @@ def commit_import(
         ContentionError: other writers came first in each try.
         StoppedError: this runner must not continue.
     """
-    engine = hold.engine
     source = ImportedSource(listed, tuple(each.replaced for each in request.sources))
     apply = apply_by_slices(hold, counts=False)
-    gate = task_gate(hold)
+    gate = task_gate(hold, repo)
 
     def plan(now: Branch) -> Move:
-        now = require_clean(engine, repository, now)
-        head = engine.history(repository).commit(now.commit_id)
-        base = engine.metarange(repository, head.metarange_id)
-        applied = apply_import(apply, engine, repository, base, source)
-        return move_to(gate, repository, now, head, request, applied.metarange_id)
+        now = require_clean(repo, now)
+        head = repo.history().commit(now.commit_id)
+        base = repo.metarange(head.metarange_id)
+        applied = apply_import(apply, repo, base, source)
+        return move_to(gate, now, head, request, applied.metarange_id)
 
     ending = DirectEnding(hold, force=request.force)
-    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
+    return made_commit(move_and_announce(repo, branch, plan, ending))
 
 
 def move_to(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     head: Commit,
     request: ImportRequest,
@@ -248,10 +249,10 @@ def move_to(
         HookFailedError: a hook stops the commit.
         PreconditionFailedError: an action file is malformed.
     """
-    engine = gate.engine
-    content = engine.metarange(repository, metarange_id)
+    repo = gate.repo
+    content = repo.metarange(metarange_id)
     made = new_commit(
-        engine,
+        repo.engine,
         committer=request.committer,
         message=request.message or DEFAULT_MESSAGE,
         metarange_id=metarange_id,
@@ -259,20 +260,18 @@ def move_to(
         parents=(head,),
     )
     about = about_commit(branch.name, made.message, made.committer, made.metadata)
-    before = pass_before_commit(gate, repository, content, about, head.id, metarange_id)
-    event = commit_event(engine, "import_completed", repository, branch.name, made)
-    starts = start_after(
-        engine, repository, content, "post-commit", branch.name, made, before=before
-    )
+    before = pass_before_commit(gate, content, about, head.id, metarange_id)
+    event = commit_event(repo, "import_completed", branch.name, made)
+    starts = start_after(repo, content, "post-commit", branch.name, made, before=before)
     return Move(branch, made.id, branch.sealed_tokens, made, event, is_clean=True, starts=starts)
 
 
-def note_import(engine: Engine, repository: Repository, commit: Commit) -> None:
+def note_import(repo: OpenRepository, commit: Commit) -> None:
     """Store the import's time in the repository's metadata, where lakeFS's clients look for it."""
     # The commit exists already: a failure here must not look like a failed import.
     with suppress(GravelerError):
         times = {LAST_IMPORT: str(commit.creation_date)}
-        engine.refs.update_repository_metadata(repository, times, ())
+        repo.engine.refs.update_repository_metadata(repo.record, times, ())
 
 
 # As tasks.
@@ -284,10 +283,9 @@ def start_import(engine: Engine, repository: str, branch: str, request: ImportRe
     Raises:
         GravelerError: whatever check_start raises.
     """
-    found, current = check_start(engine, repository, branch, request)
+    repo, current = check_start(engine, repository, branch, request)
     return start(
-        engine,
-        found,
+        repo,
         TaskKind.IMPORT,
         msgspec.to_builtins(request),
         user=request.committer,
@@ -303,13 +301,12 @@ def run_import(hold: Hold) -> None:
         GravelerError: as list_sources and commit_import.
         StoppedError: this runner must not continue.
     """
-    engine = hold.engine
     request = msgspec.convert(hold.task.request, ImportRequest)
-    repository, branch = hold.current_branch()
-    check_can_commit(repository, branch.name, force=request.force)
+    repo, branch = hold.current_branch()
+    check_can_commit(repo.record, branch.name, force=request.force)
     saved = Found.from_json(hold.task.saved["found"]) if "found" in hold.task.saved else _NOTHING
-    listed = list_sources(engine, repository, request, _TaskReporter(hold), saved)
-    note_import(engine, repository, commit_import(hold, repository, branch, request, listed))
+    listed = list_sources(repo, request, _TaskReporter(hold), saved)
+    note_import(repo, commit_import(hold, repo, branch, request, listed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +345,7 @@ def status(engine: Engine, repository: str, task_id: str) -> ImportStatus:
         return ImportStatus(replace(task, update_time_ns=engine.clock.now_ns()))
     if task.state is not TaskState.COMPLETED:
         return ImportStatus(task)
-    commit = in_repository(engine, repository, lambda found: commit_of(engine, found, task))
+    commit = in_repository(engine, repository, lambda found: commit_of(found, task))
     return ImportStatus(task, commit)
 
 

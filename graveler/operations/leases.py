@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from graveler.branches.retries import retry_stale
-from graveler.engine import Engine
 from graveler.errors import StaleVersionError
-from graveler.model import Event, Repository
+from graveler.model import Event
+from graveler.open_repository import OpenRepository
 
 R = TypeVar("R")
 
@@ -42,10 +42,9 @@ class OutOfTimeError(StoppedError):
 class LeasedRecord(ABC, Generic[R]):
     """A record that one runner holds, as this runner saw it last; for many threads."""
 
-    def __init__(self, engine: Engine, repository: Repository, record: R, what: str) -> None:
+    def __init__(self, repo: OpenRepository, record: R, what: str) -> None:
         """Hold a record that this runner has just taken; errors say what it is."""
-        self.engine = engine
-        self.repository = repository
+        self.repo = repo
         self.record = record
         self._what = what
         self._lock = threading.RLock()

@@ -21,6 +21,7 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
+from graveler.open_repository import OpenRepository
 from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.retention.claims import address_to_claim
 from graveler.times import NS_PER_S
@@ -58,10 +59,10 @@ def get_physical_address(engine: Engine, repository: str, branch: str, path: byt
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    found = known_repository(engine, repository)
+    repo = known_repository(engine, repository)
     address = new_address(engine.names.new_uid())
     signed = sign_address(engine.signing_key, repository, branch, path, address)
-    return f"{found.storage_namespace}/{signed}"
+    return f"{repo.record.storage_namespace}/{signed}"
 
 
 def _is_in_data(repository: Repository, physical_address: str) -> bool:
@@ -69,18 +70,18 @@ def _is_in_data(repository: Repository, physical_address: str) -> bool:
     return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
 
 
-def check_issued(
-    engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
-) -> None:
+def check_issued(repo: OpenRepository, branch: str, path: bytes, physical_address: str) -> None:
     """Check that get_physical_address issued the address for this path less than 24 hours ago.
 
     Raises:
         InvalidInputError: it did not, or the address expired.
     """
-    if not _is_in_data(repository, physical_address):
+    if not _is_in_data(repo.record, physical_address):
         raise Refusal.FOREIGN_ADDRESS.error(f"{physical_address!r} was not issued for this path")
-    signed = physical_address.removeprefix(f"{repository.storage_namespace}/")
-    verify_address(engine.signing_key, repository.name, branch, path, signed, engine.now_s())
+    signed = physical_address.removeprefix(f"{repo.record.storage_namespace}/")
+    verify_address(
+        repo.engine.signing_key, repo.record.name, branch, path, signed, repo.engine.now_s()
+    )
 
 
 def link(
@@ -102,12 +103,12 @@ def link(
         InvalidInputError: the address was not issued for the path, or expired; or as `stage`.
         GravelerError: the others that `stage` raises.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    if _is_in_data(found, data.physical_address):
-        check_issued(engine, found, branch, path, data.physical_address)
+    repo, current = branch_for_staging(engine, repository, branch, path, force=force)
+    if _is_in_data(repo.record, data.physical_address):
+        check_issued(repo, branch, path, data.physical_address)
     else:
         check_foreign(data.physical_address)
-    return stage_data(engine, found, current, path, data, requirement=requirement)
+    return stage_data(repo, current, path, data, requirement=requirement)
 
 
 def stage(
@@ -134,17 +135,16 @@ def stage(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    repo, current = branch_for_staging(engine, repository, branch, path, force=force)
     try:
-        check_issued(engine, found, branch, path, data.physical_address)
+        check_issued(repo, branch, path, data.physical_address)
     except InvalidInputError:
         check_foreign(data.physical_address)
-    return stage_data(engine, found, current, path, data, requirement=requirement)
+    return stage_data(repo, current, path, data, requirement=requirement)
 
 
 def stage_data(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     path: bytes,
     data: StoredData,
@@ -160,15 +160,15 @@ def stage_data(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
-    entry = _entry_of(engine, repository, data)
+    entry = _entry_of(repo, data)
     # The path that has the address now may be deleted as soon as this request ends.
-    address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
+    address = address_to_claim(repo.record.storage_namespace, entry, repo.engine.now_s())
     if address is not None:
-        claim(engine, repository, [address])
-    return stage_entry(engine, repository, branch, path, entry, requirement)
+        claim(repo, [address])
+    return stage_entry(repo, branch, path, entry, requirement)
 
 
-def _entry_of(engine: Engine, repository: Repository, data: StoredData) -> Entry:
+def _entry_of(repo: OpenRepository, data: StoredData) -> Entry:
     checksum = data.checksum.removeprefix("W/").strip('"')
     check_checksum(checksum)
     if data.size_bytes < 0:
@@ -183,14 +183,14 @@ def _entry_of(engine: Engine, repository: Repository, data: StoredData) -> Entry
             "without a segment '..'"
         )
     check_user_metadata(data.metadata)
-    address, address_type = relative_address(repository.storage_namespace, uri)
+    address, address_type = relative_address(repo.record.storage_namespace, uri)
     mtime_s = data.mtime_s
     return Entry(
         address=address,
         address_type=address_type,
         size_bytes=data.size_bytes,
         checksum=checksum,
-        last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
+        last_modified_ns=repo.engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
         content_type=data.content_type or DEFAULT_CONTENT_TYPE,
         metadata=data.metadata,
     )

@@ -24,10 +24,11 @@ from graveler.engine import Engine
 from graveler.errors import MergeConflictError
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID
 from graveler.model.hooks import Occurrence
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
@@ -96,18 +97,17 @@ def merge(
     asked = MergeOf(source_ref, request)
     prefetch, identity = Prefetch(engine, repository, branch), asdict(asked)
     joinable = joinable_ahead(prefetch, TaskKind.MERGE, branch, request.committer, identity)
-    resolved = prefetch.of_repository(lambda known: _source_id(engine, known, source_ref, branch))
+    resolved = prefetch.of_repository(lambda known: _source_id(known, source_ref, branch))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
-    found, current = mergeable(engine, repository, branch, request)
+    repo, current = mergeable(engine, repository, branch, request)
     work = _Merging(
-        engine=engine,
-        repository=found,
+        repo=repo,
         user=request.committer,
         branch=current,
         request=identity,
         joinable=joinable,
         asked=asked,
-        source_id=cache(lambda: resolved(found)),
+        source_id=cache(lambda: resolved(repo)),
         is_dirty=is_dirty,
     )
     return result_in_time(work, wait)
@@ -129,11 +129,11 @@ class _Merging(CommittingWork):
     is_dirty: Callable[[Branch], bool]
 
     def at_once(self, limit: WorkLimit) -> Commit:
-        engine, found, branch = self.engine, self.repository, self.branch
+        branch = self.branch
         self.covers = source = self.source_id()
-        gate = gate_before_merge(engine, found, source, branch.name, limit)
-        apply = apply_at_once(engine, limit.over)
-        return merge_commit(gate, found, branch, self.asked, source, apply, is_dirty=self.is_dirty)
+        gate = gate_before_merge(self.repo, source, branch.name, limit)
+        apply = apply_at_once(self.repo.engine, limit.over)
+        return merge_commit(gate, branch, self.asked, source, apply, is_dirty=self.is_dirty)
 
     def is_covered(self, task: Task) -> bool:
         return task.covers == (self.covers or self.source_id())
@@ -150,11 +150,10 @@ def start_merge(
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
     """
-    found, current = mergeable(engine, repository, branch, request)
-    source_id = _source_id(engine, found, source_ref, branch)
+    repo, current = mergeable(engine, repository, branch, request)
+    source_id = _source_id(repo, source_ref, branch)
     return start(
-        engine,
-        found,
+        repo,
         TaskKind.MERGE,
         asdict(MergeOf(source_ref, request)),
         user=request.committer,
@@ -172,14 +171,15 @@ def run_merge(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, MergeOf)
-    found, current = hold.current_branch()
+    repo, current = hold.current_branch()
     source_id = CommitID(hold.task.covers)
-    merge_commit(task_gate(hold), found, current, asked, source_id, apply_by_slices(hold), hold)
+    gate = task_gate(hold, repo)
+    merge_commit(gate, current, asked, source_id, apply_by_slices(hold), hold)
 
 
 def mergeable(
     engine: Engine, repository: str, branch: str, request: MergeRequest
-) -> tuple[Repository, Branch]:
+) -> tuple[OpenRepository, Branch]:
     """Return repository and branch if the merge may be made there.
 
     Raises:
@@ -189,15 +189,15 @@ def mergeable(
         ForbiddenError: the repository is read-only.
     """
     check_strategy(request.strategy)
-    found, current = current_branch(engine, repository, branch)
-    check_writable(found, force=request.force)
+    repo, current = current_branch(engine, repository, branch)
+    check_writable(repo.record, force=request.force)
     check_commit_size(request.message, _metadata(request))
-    return found, current
+    return repo, current
 
 
-def _source_id(engine: Engine, repository: Repository, source_ref: str, branch: str) -> CommitID:
+def _source_id(repo: OpenRepository, source_ref: str, branch: str) -> CommitID:
     with within(f"update branch {branch}: get commit by ref {source_ref}"):
-        return resolve_commit(engine.refs, engine.history(repository), source_ref).id
+        return resolve_commit(repo.engine.refs, repo.history(), source_ref).id
 
 
 def _metadata(request: MergeRequest) -> Mapping[str, str]:
@@ -205,7 +205,7 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
 
 
 def gate_before_merge(
-    engine: Engine, repository: Repository, source_id: CommitID, branch: str, limit: WorkLimit
+    repo: OpenRepository, source_id: CommitID, branch: str, limit: WorkLimit
 ) -> HookGate:
     """Return the gate of a merge that a request makes; a due hook leaves the merge to a task.
 
@@ -213,16 +213,15 @@ def gate_before_merge(
         TakesLongError: a hook is due.
         PreconditionFailedError: an action file is malformed.
     """
-    gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
-    content = engine.content(repository, source_id)
-    if committed_action_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
+    gate = request_gate(repo, may_wait=limit.until_ns is None)
+    content = repo.content(source_id)
+    if committed_action_files(repo, content, _PRE_MERGE).due(_PRE_MERGE, branch):
         gate.pace.begin()
     return gate
 
 
 def merge_commit(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     asked: MergeOf,
     source_id: CommitID,
@@ -240,24 +239,24 @@ def merge_commit(
     Raises:
         GravelerError: as merge, or whatever closing raises.
     """
-    engine, request, source_ref = gate.engine, asked.request, asked.source_ref
+    repo, request, source_ref = gate.repo, asked.request, asked.source_ref
 
     def plan(now: Branch) -> Move:
         close = None if closing is None else closing()
-        now = require_clean(engine, repository, now, is_dirty)
-        history = engine.history(repository)
+        now = require_clean(repo, now, is_dirty)
+        history = repo.history()
         source, head = history.commits([source_id, now.commit_id])
         base = base_of_merge(history, source.id, head.id)
         if source.metarange_id == base and not (request.allow_empty or request.force):
             raise Refusal.NOTHING_TO_MERGE.error(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
-        onto = engine.metarange(repository, head.metarange_id)
+        onto = repo.metarange(head.metarange_id)
         to_merge = MergedSource(base, source.metarange_id, request.strategy)
         with _conflicts_of(branch):
-            merged = apply_merge(apply, repository, onto, to_merge)
+            merged = apply_merge(apply, repo, onto, to_merge)
         made = new_commit(
-            engine,
+            repo.engine,
             committer=request.committer,
             message=request.message or f"Merge '{source_ref}' into '{branch.name}'",
             metarange_id=merged.metarange_id,
@@ -265,14 +264,11 @@ def merge_commit(
             parents=(head,) if request.squash else (head, source),
             generation=1 + max(head.generation, source.generation),
         )
-        before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
-        event = commit_event(
-            engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
-        )
-        content = engine.metarange(repository, made.metarange_id)
+        before = _pass_before(gate, branch.name, source_ref, source, made, head.id)
+        event = commit_event(repo, "merge_completed", branch.name, made, source_commit_id=source.id)
+        content = repo.metarange(made.metarange_id)
         starts = start_after(
-            engine,
-            repository,
+            repo,
             content,
             "post-merge",
             branch.name,
@@ -284,7 +280,7 @@ def merge_commit(
         tokens = now.sealed_tokens
         return Move(now, made.id, tokens, made, event, is_clean=True, merges=merges, starts=starts)
 
-    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
+    return made_commit(move_and_announce(repo, branch, plan, ending))
 
 
 @contextmanager
@@ -298,7 +294,6 @@ def _conflicts_of(branch: Branch) -> Iterator[None]:
 
 def _pass_before(
     gate: HookGate,
-    repository: Repository,
     branch: str,
     source_ref: str,
     source: Commit,
@@ -306,8 +301,8 @@ def _pass_before(
     head: CommitID,
 ) -> str:
     """Run the hooks before a merge, which the source commit names; return the run's ID."""
-    content = gate.engine.metarange(repository, source.metarange_id)
-    files = committed_action_files(gate.engine, repository, content, _PRE_MERGE)
+    content = gate.repo.metarange(source.metarange_id)
+    files = committed_action_files(gate.repo, content, _PRE_MERGE)
     about = Occurrence(
         run_id="",
         event=_PRE_MERGE,
@@ -333,8 +328,8 @@ def merge_base(
         NotFoundError: the repository does not exist, or a ref names no commit.
     """
 
-    def read(found: Repository) -> tuple[CommitID, CommitID, CommitID]:
-        history = engine.history(found)
+    def read(repo: OpenRepository) -> tuple[CommitID, CommitID, CommitID]:
+        history = repo.history()
         with within(f"get commit by branch {source_ref}"):
             source = resolve_commit(engine.refs, history, source_ref)
         with within(f"get commit by ref {destination_ref}"):

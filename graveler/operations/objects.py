@@ -6,7 +6,8 @@ from graveler.branches.lookup import in_repository, object_not_found, shown
 from graveler.branches.retries import contention
 from graveler.branches.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.engine import Engine
-from graveler.model import Record, Repository
+from graveler.model import Record
+from graveler.open_repository import OpenRepository
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
 
@@ -18,9 +19,9 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
         NotFoundError: the repository, the ref or the object does not exist.
     """
 
-    def read(found: Repository) -> ObjectStat | None:
-        stored = read_value(engine, found, ref, path)
-        return None if stored is None else object_stat(found, path, stored)
+    def read(repo: OpenRepository) -> ObjectStat | None:
+        stored = read_value(repo, ref, path)
+        return None if stored is None else object_stat(repo.record, path, stored)
 
     seen = in_repository(engine, repository, read)
     if seen is None:  # the repository has the ref, so it was not deleted
@@ -55,18 +56,18 @@ def list_objects(
         NotFoundError: the repository or the ref does not exist.
     """
 
-    def read(found: Repository) -> ListPage[ObjectStat]:
+    def read(repo: OpenRepository) -> ListPage[ObjectStat]:
         # Without a limit of work, a page may take any time.
         is_limited = engine.task_settings.request_work_s is not None
         time = PageTime(engine.clock.now_ns if is_limited else lambda: 0, query)
-        view, staged = view_with_staged(engine, found, ref, query, time.check)
+        view, staged = view_with_staged(repo, ref, query, time.check)
 
         def records(start: bytes, end: bytes | None) -> Iterator[Record]:
             return time.begun(view.records(staged, start, end))
 
         page = list_page(records, _record_key, query, lambda: time.is_over)
         results: list[ObjectStat | CommonPrefix] = [
-            item if isinstance(item, CommonPrefix) else object_stat(found, *item)
+            item if isinstance(item, CommonPrefix) else object_stat(repo.record, *item)
             for item in page.results
         ]
         return ListPage(results, page.next_after)

@@ -5,10 +5,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from graveler.branches.retries import retry_stale
-from graveler.engine import Engine
 from graveler.errors import GravelerError
-from graveler.model import Repository
 from graveler.model.places import Place, PlaceLimit, Places
+from graveler.open_repository import OpenRepository
 from graveler.times import NS_PER_S
 
 # Lambda's longest invocation: no place is held for longer.
@@ -28,8 +27,7 @@ class Seat:
     wake: sends a message for work that may have a place now.
     """
 
-    engine: Engine
-    repository: Repository
+    repo: OpenRepository
     limit: PlaceLimit
     work: str
     runner: str
@@ -104,13 +102,13 @@ class Seat:
         """Store the places as they are changed, unless they stay as they are; return them."""
 
         def attempt() -> Places:
-            places = self.engine.refs.places(self.repository, self.limit.kind)
-            new = changed(places, self.engine.clock.now_ns())
+            places = self.repo.engine.refs.places(self.repo.record, self.limit.kind)
+            new = changed(places, self.repo.engine.clock.now_ns())
             if new == places:
                 return places
-            return self.engine.refs.replace_places(self.repository, places, new)
+            return self.repo.engine.refs.replace_places(self.repo.record, places, new)
 
-        return retry_stale(attempt, f"the places of repository {self.repository.name!r}")
+        return retry_stale(attempt, f"the places of repository {self.repo.record.name!r}")
 
 
 def pause_s(waited_ns: int) -> int:

@@ -82,8 +82,8 @@ def presign_part(
         NotFoundError: the repository or the branch does not exist.
     """
     _check_part_number(part_number)
-    found, _ = current_branch(engine, repository, branch)
-    check_issued(engine, found, branch, path, physical_address)
+    repo, _ = current_branch(engine, repository, branch)
+    check_issued(repo, branch, path, physical_address)
     return engine.objects.presign_part(
         physical_address, upload_id, part_number, PRESIGNED_URL_LIFE_S
     )
@@ -111,8 +111,8 @@ def copy_part(
         GoneError: the source's data do not exist any more, or were replaced.
     """
     _check_part_number(part_number)
-    found, _ = current_branch(engine, repository, branch)
-    check_issued(engine, found, branch, path, physical_address)
+    repo, _ = current_branch(engine, repository, branch)
+    check_issued(repo, branch, path, physical_address)
     source = stat(engine, repository, source_ref, source_path)
     return data.copy_part(engine, source, physical_address, upload_id, part_number, byte_range)
 
@@ -142,14 +142,14 @@ def complete(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    repo, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
-    check_issued(engine, found, branch, path, physical_address)
+    check_issued(repo, branch, path, physical_address)
     # Clients send parts in the order in which they ended, and lakeFS takes them.
     ordered = sorted(parts, key=lambda part: part.number)
     info = engine.objects.complete_upload(physical_address, upload_id, ordered)
     stored = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
-    return stage_data(engine, found, current, path, stored, requirement=requirement)
+    return stage_data(repo, current, path, stored, requirement=requirement)
 
 
 def abort(
@@ -167,6 +167,6 @@ def abort(
         InvalidInputError: a name is malformed, or the address is not the path's.
         NotFoundError: the repository, the branch or the upload does not exist.
     """
-    found, _ = current_branch(engine, repository, branch)
-    check_issued(engine, found, branch, path, physical_address)
+    repo, _ = current_branch(engine, repository, branch)
+    check_issued(repo, branch, path, physical_address)
     engine.objects.abort_upload(physical_address, upload_id)

@@ -22,7 +22,7 @@ from graveler.engine import Engine
 from graveler.errors import InvalidInputError
 from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Commit, CommitID, Event, Page, Repository, pulls
+from graveler.model import Commit, CommitID, Event, Page, pulls
 from graveler.model.pulls import (
     PullRequest,
     PullRequestMerge,
@@ -32,6 +32,7 @@ from graveler.model.pulls import (
 )
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.names import is_branch_name
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.before import task_gate
 from graveler.operations.merges import (
     Closing,
@@ -82,10 +83,8 @@ def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullReques
     if asked.source == asked.destination:
         raise Refusal.SAME_BRANCH.error(repr(asked.source))
     _check_size(asked.title, asked.description)
-    found = read_repository(engine, repository)
-    source, destination = (
-        read_branch(engine, found, name) for name in (asked.source, asked.destination)
-    )
+    repo = read_repository(engine, repository)
+    source, destination = (read_branch(repo, name) for name in (asked.source, asked.destination))
     pull = PullRequest(
         id=newest_first(engine.names.new_uid()),
         author=asked.author,
@@ -97,8 +96,8 @@ def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullReques
         source_uid=source.uid,
         destination_uid=destination.uid,
     )
-    event = _event(engine, "pull_request_created", found, pull, asked.author)
-    engine.refs.create_pull_request(found, pull, event)
+    event = _event(repo, "pull_request_created", pull, asked.author)
+    engine.refs.create_pull_request(repo.record, pull, event)
     return pull
 
 
@@ -109,7 +108,7 @@ def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
         InvalidInputError: the repository's name or the ID is malformed.
         NotFoundError: the repository does not exist, or has no such pull request.
     """
-    return in_repository(engine, repository, lambda found: _read(engine, found, pull_id))
+    return in_repository(engine, repository, lambda repo: _read(repo, pull_id))
 
 
 def list_page(
@@ -122,9 +121,9 @@ def list_page(
         NotFoundError: the repository does not exist.
     """
     wanted = LISTED[status]
-    found = read_repository(engine, repository)
+    repo = read_repository(engine, repository)
     return engine.refs.pull_requests(
-        found, prefix, after, amount, lambda pull: pull.status in wanted
+        repo.record, prefix, after, amount, lambda pull: pull.status in wanted
     )
 
 
@@ -139,16 +138,16 @@ def update(
         NotFoundError: the repository does not exist, or has no such pull request.
         ContentionError: others changed it in each try.
     """
-    found = read_repository(engine, repository)
+    repo = read_repository(engine, repository)
 
     def attempt() -> PullRequest:
-        pull = _read(engine, found, pull_id)
+        pull = _read(repo, pull_id)
         changed = pulls.updated(pull, changes, engine.clock.now_ns())
         if changed == pull:
             return pull  # a repeated request, mostly
         _check_size(changed.title, changed.description)
-        event = _event(engine, "pull_request_updated", found, changed, user)
-        return engine.refs.replace_pull_request(found, pull, changed, event)
+        event = _event(repo, "pull_request_updated", changed, user)
+        return engine.refs.replace_pull_request(repo.record, pull, changed, event)
 
     return retry_stale(attempt, f"pull request {pull_id}")
 
@@ -165,13 +164,12 @@ def merge(
         NotFoundError: the repository, the pull request or a branch does not exist.
         GravelerError: the others that `merges.merge` raises.
     """
-    found = read_repository(engine, repository)
-    pull = _read(engine, found, pull_id)
-    destination = engine.refs.branch(found, pull.destination)
+    repo = read_repository(engine, repository)
+    pull = _read(repo, pull_id)
+    destination = engine.refs.branch(repo.record, pull.destination)
 
     work = _MergingPull(
-        engine=engine,
-        repository=found,
+        repo=repo,
         user=user,
         branch=destination,
         request={"pull_request_id": pull_id},
@@ -186,23 +184,23 @@ class _MergingPull(CommittingWork):
     pull: PullRequest
 
     def at_once(self, limit: WorkLimit) -> Commit:
-        engine, found, pull = self.engine, self.repository, self.pull
-        _open(engine, found, pull.id)  # before the branches: they may be deleted
+        repo, pull = self.repo, self.pull
+        _open(repo, pull.id)  # before the branches: they may be deleted
         current = same_branch(pull.destination, self.branch, pull.destination_uid, _ANOTHER_PULL)
-        check_writable(found, force=False)
+        check_writable(repo.record, force=False)
         asked = _merge_of(pull, self.user)
-        self.covers = source_id = _source_id(engine, found, pull)
-        apply = apply_at_once(engine, limit.over)
-        closing = _closing(engine, found, pull.id, self.user)
-        gate = gate_before_merge(engine, found, source_id, pull.destination, limit)
-        return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
+        self.covers = source_id = _source_id(repo, pull)
+        apply = apply_at_once(repo.engine, limit.over)
+        closing = _closing(repo, pull.id, self.user)
+        gate = gate_before_merge(repo, source_id, pull.destination, limit)
+        return merge_commit(gate, current, asked, source_id, apply, closing=closing)
 
     def is_covered(self, task: Task) -> bool:
         # A pull request is merged once, and its source may be deleted then. A failure counts for
         # the same source only: a conflict may have been resolved since.
         if task.state is not TaskState.FAILED:
             return True
-        return task.covers == _source_id(self.engine, self.repository, self.pull)
+        return task.covers == _source_id(self.repo, self.pull)
 
 
 def run_merge(hold: Hold) -> None:
@@ -212,53 +210,53 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    engine, user = hold.engine, hold.task.user
-    found, current = hold.current_branch()
+    user = hold.task.user
+    repo, current = hold.current_branch()
     pull_id = str(hold.task.request["pull_request_id"])
-    pull = _open(engine, found, pull_id)
+    pull = _open(repo, pull_id)
     source_id = CommitID(hold.task.covers)
     asked, apply = _merge_of(pull, user), apply_by_slices(hold)
-    closing = _closing(engine, found, pull_id, user)
-    merge_commit(task_gate(hold), found, current, asked, source_id, apply, hold, closing)
+    closing = _closing(repo, pull_id, user)
+    merge_commit(task_gate(hold, repo), current, asked, source_id, apply, hold, closing)
 
 
 def _merge_of(pull: PullRequest, user: str) -> MergeOf:
     return MergeOf(pull.source, MergeRequest(user))
 
 
-def _source_id(engine: Engine, repository: Repository, pull: PullRequest) -> CommitID:
+def _source_id(repo: OpenRepository, pull: PullRequest) -> CommitID:
     """Return the head of the source branch; a tag of its name does not count."""
-    source = engine.refs.branch(repository, pull.source)
+    source = repo.engine.refs.branch(repo.record, pull.source)
     with within(f"update branch {pull.destination}: get commit by ref {pull.source}"):
         if source is None:
             raise Refusal.NOT_FOUND.error(f"branch {pull.source!r} was deleted")
         return same_branch(pull.source, source, pull.source_uid, _ANOTHER_PULL).commit_id
 
 
-def _closing(engine: Engine, repository: Repository, pull_id: str, user: str) -> Closing:
+def _closing(repo: OpenRepository, pull_id: str, user: str) -> Closing:
     """Return the closing of the pull request for `merge_commit`."""
 
     def closed_by(pull: PullRequest, commit: Commit) -> PullRequestMerge:
-        merged = pulls.merged(pull, commit.id, engine.clock.now_ns())
-        event = _event(engine, "pull_request_merged", repository, merged, user)
+        merged = pulls.merged(pull, commit.id, repo.engine.clock.now_ns())
+        event = _event(repo, "pull_request_merged", merged, user)
         event = replace(event, detail={**event.detail, "commit_id": commit.id})
         return PullRequestMerge(pull, merged, event)
 
-    return lambda: partial(closed_by, _open(engine, repository, pull_id))
+    return lambda: partial(closed_by, _open(repo, pull_id))
 
 
-def _open(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
-    pull = _read(engine, repository, pull_id)
+def _open(repo: OpenRepository, pull_id: str) -> PullRequest:
+    pull = _read(repo, pull_id)
     require_open(pull)
     return pull
 
 
-def _read(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
+def _read(repo: OpenRepository, pull_id: str) -> PullRequest:
     try:
         decode_xid(pull_id)
     except InvalidInputError as error:
         raise Refusal.BAD_PULL_REQUEST_ID.error(repr(pull_id)) from error
-    pull = engine.refs.pull_request(repository, pull_id)
+    pull = repo.engine.refs.pull_request(repo.record, pull_id)
     if pull is None:
         raise Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
     return pull
@@ -273,12 +271,9 @@ def _check_size(title: str, description: str) -> None:
         )
 
 
-def _event(
-    engine: Engine, kind: str, repository: Repository, pull: PullRequest, user: str
-) -> Event:
-    return engine.event(
+def _event(repo: OpenRepository, kind: str, pull: PullRequest, user: str) -> Event:
+    return repo.event(
         kind,
-        repository,
         pull_request_id=pull.id,
         source_branch=pull.source,
         destination_branch=pull.destination,

@@ -41,6 +41,7 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload, digest_of_parts
 from graveler.names import check_branch_name, check_path
+from graveler.open_repository import OpenRepository
 from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery, prefix_end
@@ -77,13 +78,13 @@ def create(
         ForbiddenError: the branch is protected, or the repository is read-only.
         UnknownOutcomeError: the upload may have been recorded.
     """
-    found, current = branch_for_staging(
+    repo, current = branch_for_staging(
         engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
     )
     check_user_metadata(metadata)
     address = new_address(engine.names.new_uid())
     content_type = content_type or DEFAULT_CONTENT_TYPE
-    uri = f"{found.storage_namespace}/{address}"
+    uri = f"{repo.record.storage_namespace}/{address}"
     begun = engine.objects.create_upload(uri, content_type, headers)
     upload = Upload(
         id=engine.names.new_uid(),
@@ -98,7 +99,7 @@ def create(
         headers=begun.headers,
         branch_uid=current.uid,
     )
-    engine.refs.put_upload(found, upload)
+    engine.refs.put_upload(repo.record, upload)
     return upload
 
 
@@ -112,8 +113,8 @@ def find(
         NotFoundError: the repository does not exist.
         UploadNotFoundError: the path has no such upload, or it was completed.
     """
-    found, upload = _open(engine, repository, branch, path, upload_id)
-    return f"{found.storage_namespace}/{upload.address}", upload
+    repo, upload = _open(engine, repository, branch, path, upload_id)
+    return f"{repo.record.storage_namespace}/{upload.address}", upload
 
 
 def location(
@@ -130,21 +131,21 @@ def location(
 
 def _open(
     engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
-) -> tuple[Repository, Upload]:
+) -> tuple[OpenRepository, Upload]:
     """Return the repository and the open upload.
 
     Raises:
         GravelerError: as `find`.
     """
-    found, upload = _recorded(engine, repository, branch, path, upload_id)
+    repo, upload = _recorded(engine, repository, branch, path, upload_id)
     if upload.completed is not None:
         raise _not_found(upload_id)
-    return found, upload
+    return repo, upload
 
 
 def _recorded(
     engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
-) -> tuple[Repository, Upload]:
+) -> tuple[OpenRepository, Upload]:
     """Return the repository and the upload, open or completed.
 
     Raises:
@@ -154,12 +155,12 @@ def _recorded(
     """
     check_branch_name(branch)
     check_path(path)
-    found = read_repository(engine, repository)
+    repo = read_repository(engine, repository)
     with suppress(InvalidInputError):
         decode_xid(upload_id)
-        upload = engine.refs.upload(found, branch, path, upload_id)
+        upload = engine.refs.upload(repo.record, branch, path, upload_id)
         if upload is not None:
-            return found, upload
+            return repo, upload
     raise _not_found(upload_id)
 
 
@@ -197,20 +198,20 @@ def complete(
     """
     parts = [replace(part, checksum=part.checksum.strip('"')) for part in parts]
     digest = digest_of_parts([(part.number, part.checksum) for part in parts])
-    found, upload = _recorded(engine, repository, branch, path, upload_id)
+    repo, upload = _recorded(engine, repository, branch, path, upload_id)
     if upload.completed is not None:
-        return _repeated(engine, found, upload, digest)
+        return _repeated(repo, upload, digest)
     try:
-        return _complete(engine, found, upload, parts, digest, requirement, expected)
+        return _complete(repo, upload, parts, digest, requirement, expected)
     except (UploadNotFoundError, PreconditionFailedError):
         # Another request may have completed it meanwhile, with the same parts.
-        now = engine.refs.upload(found, branch, path, upload_id)
+        now = engine.refs.upload(repo.record, branch, path, upload_id)
         if now is None or now.completed is None:
             raise
-        return _repeated(engine, found, now, digest)
+        return _repeated(repo, now, digest)
 
 
-def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: str) -> ObjectStat:
+def _repeated(repo: OpenRepository, upload: Upload, digest: str) -> ObjectStat:
     """Return the object that the completed upload made, for a repeated completion.
 
     Raises:
@@ -219,8 +220,8 @@ def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: st
     """
     if upload.completed is None or upload.completed.parts_digest != digest:
         raise _not_found(upload.id)
-    confirm_again(engine, repository, upload, upload.completed)
-    return _stat(repository, upload)
+    confirm_again(repo, upload, upload.completed)
+    return _stat(repo.record, upload)
 
 
 def _stat(repository: Repository, upload: Upload, headers: Mapping[str, str] = {}) -> ObjectStat:
@@ -230,8 +231,7 @@ def _stat(repository: Repository, upload: Upload, headers: Mapping[str, str] = {
 
 
 def _complete(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     upload: Upload,
     parts: Sequence[UploadedPart],
     digest: str,
@@ -240,21 +240,23 @@ def _complete(
 ) -> ObjectStat:
     """Complete an open upload; the errors are those of `complete`."""
     path = upload.path
-    now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
-    is_same = now.uid == repository.uid and upload.branch_uid in (None, branch.uid)
+    now, branch = branch_for_staging(
+        repo.engine, repo.record.name, upload.branch, path, force=False
+    )
+    is_same = now.record.uid == repo.record.uid and upload.branch_uid in (None, branch.uid)
     if not is_same:
         raise _not_found(upload.id, "the branch that it was for was deleted: begin a new upload")
     if requirement != NO_REQUIREMENT:
-        seen = view_of_branch(engine, repository, branch).get(path)
+        seen = view_of_branch(repo, branch).get(path)
         check_requirement(path, seen, requirement)
-    uri = f"{repository.storage_namespace}/{upload.address}"
+    uri = f"{repo.record.storage_namespace}/{upload.address}"
     if not upload.has_checksums:  # the store would refuse them
         parts = [replace(part, checksums={}) for part in parts]
-    info = engine.objects.complete_upload(uri, upload.store_id, parts, expected)
+    info = repo.engine.objects.complete_upload(uri, upload.store_id, parts, expected)
     _check(info, expected)
-    completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)
-    staged = stage_upload(engine, repository, branch, upload, completion, requirement)
-    return _stat(repository, staged, of_write(info.headers))
+    completion = Completion(info.checksum, info.size_bytes, repo.engine.clock.now_ns(), digest)
+    staged = stage_upload(repo, branch, upload, completion, requirement)
+    return _stat(repo.record, staged, of_write(info.headers))
 
 
 def _check(info: ObjectInfo, expected: ExpectedObject) -> None:
@@ -284,11 +286,13 @@ def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: 
         NotFoundError: the repository does not exist.
         UploadNotFoundError: the path has no such upload, or it was completed.
     """
-    found, upload = _recorded(engine, repository, branch, path, upload_id)
-    if not engine.refs.delete_upload(found, upload):
+    repo, upload = _recorded(engine, repository, branch, path, upload_id)
+    if not engine.refs.delete_upload(repo.record, upload):
         raise _not_found(upload_id)
     with suppress(NotFoundError):  # a completion that lost has joined the parts
-        engine.objects.abort_upload(f"{found.storage_namespace}/{upload.address}", upload.store_id)
+        engine.objects.abort_upload(
+            f"{repo.record.storage_namespace}/{upload.address}", upload.store_id
+        )
 
 
 def list_uploads(
@@ -302,13 +306,13 @@ def list_uploads(
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    found = read_repository(engine, repository)
+    repo = read_repository(engine, repository)
     results: list[Upload | CommonPrefix] = []
     last = (b"", "")
     start: bytes | None = max(query.prefix, query.after) if after_id else query.start
     while start is not None and (query.end is None or start < query.end):
         resume: bytes | None = None
-        for upload in engine.refs.uploads(found, start, query.end):
+        for upload in engine.refs.uploads(repo.record, start, query.end):
             is_passed = after_id != "" and upload.place <= (query.after, after_id)
             if upload.completed is not None or is_passed:
                 continue

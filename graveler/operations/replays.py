@@ -29,9 +29,10 @@ from graveler.branches.prefetch import Prefetch
 from graveler.branches.protection import check_can_commit
 from graveler.engine import Engine
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
@@ -103,11 +104,11 @@ def revert(
     return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, wait)
 
 
-def _undoing(engine: Engine, found: Repository, request: RevertRequest, undone: Commit) -> _Replay:
+def _undoing(repo: OpenRepository, request: RevertRequest, undone: Commit) -> _Replay:
     if len(undone.parents) > 1 and request.parent_number <= 0:
         raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
     number = request.parent_number or 1
-    parent = _parent(engine, found, undone, number, Refusal.REVERT_BEYOND_PARENTS)
+    parent = _parent(repo, undone, number, Refusal.REVERT_BEYOND_PARENTS)
     message = request.message or f"Revert {request.ref}"
     return _Replay(
         base=undone.id,
@@ -122,18 +123,16 @@ def _undoing(engine: Engine, found: Repository, request: RevertRequest, undone: 
     )
 
 
-def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
+def _commit_of(repo: OpenRepository, ref: str) -> Commit:
     with within(f"get commit from ref {ref}"):
-        return resolve_commit(engine.refs, engine.history(repository), ref)
+        return resolve_commit(repo.engine.refs, repo.history(), ref)
 
 
-def _parent(
-    engine: Engine, repository: Repository, commit: Commit, number: int, refusal: Refusal
-) -> Commit:
+def _parent(repo: OpenRepository, commit: Commit, number: int, refusal: Refusal) -> Commit:
     if not 1 <= number <= len(commit.parents):
         numbers = f"parents of commit {commit.id}: {len(commit.parents)}"
         raise refusal.error(numbers, number=number)
-    return engine.history(repository).commit(commit.parents[number - 1])
+    return repo.history().commit(commit.parents[number - 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +177,11 @@ def cherry_pick(
     return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, wait)
 
 
-def _picking(
-    engine: Engine, found: Repository, request: CherryPickRequest, picked: Commit
-) -> _Replay:
+def _picking(repo: OpenRepository, request: CherryPickRequest, picked: Commit) -> _Replay:
     if len(picked.parents) > 1 and not request.parent_number:
         raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
     number = request.parent_number or 1
-    parent = _parent(engine, found, picked, number, Refusal.PICK_BEYOND_PARENTS)
+    parent = _parent(repo, picked, number, Refusal.PICK_BEYOND_PARENTS)
     metadata = {
         **picked.metadata,
         **request.metadata,
@@ -210,26 +207,25 @@ def _in_time(
     branch_name: str,
     kind: TaskKind,
     request: R,
-    ask: Callable[[Engine, Repository, R, Commit], _Replay],
+    ask: Callable[[OpenRepository, R, Commit], _Replay],
     wait: ClientWait,
 ) -> Commit:
     """Return the commit of the replay that `ask` makes of the request and the commit it names."""
     prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
     joinable = joinable_ahead(prefetch, kind, branch_name, request.committer, identity)
-    resolved = prefetch.of_repository(lambda known: _commit_of(engine, known, request.ref))
+    resolved = prefetch.of_repository(lambda known: _commit_of(known, request.ref))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
-    repository, branch = current_branch(engine, name, branch_name)
-    check_can_commit(repository, branch.name, force=request.force)
+    repo, branch = current_branch(engine, name, branch_name)
+    check_can_commit(repo.record, branch.name, force=request.force)
     work = _Replaying(
         kind=kind,
-        engine=engine,
-        repository=repository,
+        repo=repo,
         user=request.committer,
         branch=branch,
         identity=identity,
         joinable=joinable,
         ref=request.ref,
-        asked=cache(lambda: ask(engine, repository, request, resolved(repository))),
+        asked=cache(lambda: ask(repo, request, resolved(repo))),
         is_dirty=is_dirty,
     )
     return result_in_time(work, wait)
@@ -250,17 +246,17 @@ class _Replaying(CommittingWork):
     is_dirty: Callable[[Branch], bool]
 
     def at_once(self, limit: WorkLimit) -> Commit:
-        engine, repository, branch = self.engine, self.repository, self.branch
+        repo, branch = self.repo, self.branch
         replayed = self.asked()
         check_commit_size(replayed.message, replayed.metadata)
         self.request, self.covers = asdict(replayed), replayed.covers
-        gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
+        gate = request_gate(repo, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
-        content = engine.content(repository, branch.commit_id)
-        if committed_action_files(engine, repository, content, before).due(before, branch.name):
+        content = repo.content(branch.commit_id)
+        if committed_action_files(repo, content, before).due(before, branch.name):
             gate.pace.begin()
-        apply = apply_at_once(engine, limit.over)
-        return _replay(gate, repository, branch, replayed, apply, is_dirty=self.is_dirty)
+        apply = apply_at_once(repo.engine, limit.over)
+        return _replay(gate, branch, replayed, apply, is_dirty=self.is_dirty)
 
     def is_covered(self, task: Task) -> bool:
         if task.is_called_back and self.moves():
@@ -279,14 +275,13 @@ def run_replay(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Replay)
-    found, current = hold.current_branch()
+    repo, current = hold.current_branch()
     ending = DirectEnding(hold, force=asked.force)
-    _replay(task_gate(hold), found, current, asked, apply_by_slices(hold), ending)
+    _replay(task_gate(hold, repo), current, asked, apply_by_slices(hold), ending)
 
 
 def _replay(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     asked: _Replay,
     apply: Apply,
@@ -297,23 +292,23 @@ def _replay(
 
     is_dirty: as for `require_clean`.
     """
-    engine = gate.engine
-    history = engine.history(repository)
+    repo = gate.repo
+    history = repo.history()
     base, source = history.commit(asked.base), history.commit(asked.source)
 
     def plan(now: Branch) -> Move:
-        now = require_clean(engine, repository, now, is_dirty)
+        now = require_clean(repo, now, is_dirty)
         head = history.commit(now.commit_id)
-        destination = engine.metarange(repository, head.metarange_id)
+        destination = repo.metarange(head.metarange_id)
         merged = apply_merge(
-            apply, repository, destination, MergedSource(base.metarange_id, source.metarange_id)
+            apply, repo, destination, MergedSource(base.metarange_id, source.metarange_id)
         )
         if merged.metarange_id == destination.id and not asked.allow_empty:
             raise Refusal.NOTHING_TO_REPEAT.error(
                 f"branch {branch.name!r} already has that content"
             )
         made = new_commit(
-            engine,
+            repo.engine,
             committer=asked.committer,
             message=asked.message,
             metarange_id=merged.metarange_id,
@@ -329,13 +324,13 @@ def _replay(
             committer=made.committer,
             metadata=made.metadata,
         )
-        files = committed_action_files(engine, repository, destination, about.event)
+        files = committed_action_files(repo, destination, about.event)
         with within("update branch"):
             before = gate.pass_through(files, about, head.id)
-        event = commit_event(engine, asked.event, repository, branch.name, made)
-        content = engine.metarange(repository, made.metarange_id)
+        event = commit_event(repo, asked.event, branch.name, made)
+        content = repo.metarange(made.metarange_id)
         after = f"post-{asked.subject}"
-        starts = start_after(engine, repository, content, after, branch.name, made, before=before)
+        starts = start_after(repo, content, after, branch.name, made, before=before)
         return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, starts=starts)
 
-    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
+    return made_commit(move_and_announce(repo, branch, plan, ending))

@@ -38,6 +38,7 @@ from graveler.names import (
     check_repository_name,
     normalized_storage_namespace,
 )
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.overlaps import check_outside_of_exports
 from graveler.retention.candidates import overlap
 
@@ -86,8 +87,9 @@ def create(
         read_only=read_only,
         restoring="" if bare else None,
     )
-    branch, first = (None, None) if bare else _beginning(engine, repository)
-    event = engine.event("repository_created", repository, storage_namespace=namespace)
+    repo = OpenRepository(engine, repository)
+    branch, first = (None, None) if bare else _beginning(repo)
+    event = repo.event("repository_created", storage_namespace=namespace)
     try:
         engine.refs.create_repository(repository, branch, first, event)
     except AlreadyExistsError as error:
@@ -100,18 +102,18 @@ def create(
     return repository
 
 
-def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
+def _beginning(repo: OpenRepository) -> tuple[Branch, Commit]:
     """Return the default branch of a new repository, and its first commit."""
     first = make_commit(
         committer="",
         message="Repository created",
         metarange_id=EMPTY_METARANGE,
-        creation_date=repository.creation_date,
+        creation_date=repo.record.creation_date,
         metadata={},
         parents=(),
         generation=1,
     )
-    return engine.new_branch(repository, repository.default_branch, first.id), first
+    return repo.new_branch(repo.record.default_branch, first.id), first
 
 
 def _taken(name: str) -> GravelerError:
@@ -184,7 +186,7 @@ def get(engine: Engine, name: str) -> Repository:
         InvalidInputError: the name is malformed.
         NotFoundError: it does not exist.
     """
-    return read_repository(engine, name)
+    return read_repository(engine, name).record
 
 
 def list_page(engine: Engine, *, prefix: str, after: str, amount: int) -> Page[Repository]:
@@ -200,9 +202,14 @@ def delete(engine: Engine, name: str, *, force: bool = False) -> None:
         NotFoundError: it does not exist.
         ForbiddenError: it is read-only, and force is False.
     """
-    repository = read_repository(engine, name)
-    check_writable(repository, force=force)
-    engine.refs.delete_repository(repository, engine.event("repository_deleted", repository))
+    repo = read_repository(engine, name)
+    check_writable(repo.record, force=force)
+    engine.refs.delete_repository(
+        repo.record,
+        repo.event(
+            "repository_deleted",
+        ),
+    )
     engine.repositories.forget(name)
 
 
@@ -213,7 +220,7 @@ def metadata(engine: Engine, name: str) -> Mapping[str, str]:
         InvalidInputError: the name is malformed.
         NotFoundError: the repository does not exist.
     """
-    return engine.refs.repository_metadata(read_repository(engine, name))
+    return engine.refs.repository_metadata(read_repository(engine, name).record)
 
 
 def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bool = False) -> None:
@@ -225,15 +232,15 @@ def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bo
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only, and force is False.
     """
-    repository = read_repository(engine, name)
-    check_writable(repository, force=force)
+    repo = read_repository(engine, name)
+    check_writable(repo.record, force=force)
     for key in put:
         if not 1 <= len(key.encode()) <= METADATA_KEY_BYTES_MAX:
             raise InvalidInputError(
                 f"invalid metadata key of {len(key.encode())} bytes: "
                 f"a key has 1 to {METADATA_KEY_BYTES_MAX} bytes"
             )
-    together = {**engine.refs.repository_metadata(repository), **put}
+    together = {**engine.refs.repository_metadata(repo.record), **put}
     # DynamoDB counts one more byte for each key.
     size_bytes = sum(len(key.encode()) + len(text.encode()) + 1 for key, text in together.items())
     if size_bytes > REPOSITORY_METADATA_BYTES_MAX:
@@ -241,7 +248,7 @@ def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bo
             f"the metadata of repository {name!r} would have {size_bytes} bytes: "
             f"keep them within {REPOSITORY_METADATA_BYTES_MAX} bytes"
         )
-    engine.refs.update_repository_metadata(repository, put, ())
+    engine.refs.update_repository_metadata(repo.record, put, ())
 
 
 def delete_metadata(engine: Engine, name: str, keys: Sequence[str], *, force: bool = False) -> None:
@@ -252,9 +259,9 @@ def delete_metadata(engine: Engine, name: str, keys: Sequence[str], *, force: bo
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only, and force is False.
     """
-    repository = read_repository(engine, name)
-    check_writable(repository, force=force)
-    engine.refs.update_repository_metadata(repository, {}, keys)
+    repo = read_repository(engine, name)
+    check_writable(repo.record, force=force)
+    engine.refs.update_repository_metadata(repo.record, {}, keys)
 
 
 def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, ...], str]:
@@ -264,7 +271,7 @@ def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, .
         InvalidInputError: the name is malformed.
         NotFoundError: the repository does not exist.
     """
-    rules = read_repository(engine, name).protection_rules
+    rules = read_repository(engine, name).record.protection_rules
     return rules, _checksum(rules)
 
 
@@ -295,7 +302,7 @@ def set_protection_rules(
         )
 
     def attempt() -> None:
-        old = read_repository(engine, name)
+        old = read_repository(engine, name).record
         check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
             raise Refusal.RULES_CHANGED.error(

@@ -20,6 +20,7 @@ from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.model.events import heads_in
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requested_work import ReadingWork, WorkLimit
 from graveler.operations.tasks.requests import never_covers, start
@@ -43,10 +44,10 @@ def get_rules(engine: Engine, name: str) -> RetentionRules:
         NotFoundError: the repository does not exist, or has no rules.
         CorruptDataError: the stored rules cannot be decoded.
     """
-    return read_rules(engine, read_repository(engine, name))
+    return read_rules(read_repository(engine, name))
 
 
-def read_rules(engine: Engine, repository: Repository) -> RetentionRules:
+def read_rules(repo: OpenRepository) -> RetentionRules:
     """Return the rules of a repository that was read; no other failure counts as "no rules".
 
     Raises:
@@ -54,14 +55,14 @@ def read_rules(engine: Engine, repository: Repository) -> RetentionRules:
         NotFoundError: the repository has no rules.
         CorruptDataError: the stored rules cannot be decoded.
     """
-    uri = _uri(repository, RULES_FILE)
+    uri = _uri(repo.record, RULES_FILE)
     try:
-        rules = decode_rules(engine.objects.get(uri), uri)
+        rules = decode_rules(repo.engine.objects.get(uri), uri)
     except GoneError:
         rules = None
     if rules is None:
         raise Refusal.NOT_FOUND.error(
-            f"repository {repository.name!r} has no garbage collection rules"
+            f"repository {repo.record.name!r} has no garbage collection rules"
         )
     return rules
 
@@ -84,9 +85,9 @@ def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[st
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    repository = read_repository(engine, name)
+    repo = read_repository(engine, name)
     branches = sorted(rules.branch_days)[:BRANCHES_CHECKED_MAX]
-    found = [engine.ahead(partial(engine.refs.branch, repository, branch)) for branch in branches]
+    found = [engine.ahead(partial(engine.refs.branch, repo.record, branch)) for branch in branches]
     return [branch for branch, read in zip(branches, found, strict=True) if read() is None]
 
 
@@ -102,11 +103,11 @@ def delete_rules(engine: Engine, name: str) -> None:
 
 
 def _write_rules(engine: Engine, name: str, content: bytes) -> None:
-    repository = changeable_repository(engine, name)
-    engine.objects.put(_uri(repository, RULES_FILE), content, "application/octet-stream")
+    repo = changeable_repository(engine, name)
+    engine.objects.put(_uri(repo.record, RULES_FILE), content, "application/octet-stream")
 
 
-def changeable_repository(engine: Engine, name: str) -> Repository:
+def changeable_repository(engine: Engine, name: str) -> OpenRepository:
     """Return the repository if garbage collection may write into its namespace.
 
     A read-only repository may share its namespace with another one, which owns the files there.
@@ -116,9 +117,9 @@ def changeable_repository(engine: Engine, name: str) -> Repository:
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
     """
-    repository = read_repository(engine, name)
-    check_writable(repository, force=False)
-    return repository
+    repo = read_repository(engine, name)
+    check_writable(repo.record, force=False)
+    return repo
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,9 @@ def prepare_commits(
         ForbiddenError: it is read-only.
         CorruptDataError: the rules cannot be decoded, or a commit is missing.
     """
-    repository = changeable_repository(engine, name)
-    rules = read_rules(engine, repository)
-    work = _Preparing(engine=engine, repository=repository, user=user, rules=rules)
+    repo = changeable_repository(engine, name)
+    rules = read_rules(repo)
+    work = _Preparing(repo=repo, user=user, rules=rules)
     return result_in_time(work, wait)
 
 
@@ -155,25 +156,22 @@ class _Preparing(ReadingWork[CollectionFiles]):
     rules: RetentionRules
 
     def at_once(self, limit: WorkLimit) -> CollectionFiles:
-        return _prepare(self.engine, self.repository, self.rules, limit.over)
+        return _prepare(self.repo, self.rules, limit.over)
 
     def result_of(self, task: Task) -> CollectionFiles:
         return CollectionFiles(**task.result)
 
 
-def _prepare(
-    engine: Engine, repository: Repository, rules: RetentionRules, watching: Watching
-) -> CollectionFiles:
-    run_id = newest_first(engine.names.new_uid())
-    active = active_commit_ids(engine, repository, rules, heads_now(engine, repository), watching)
-    uri = _uri(repository, commits_file(run_id))
-    engine.objects.put(uri, encode_commits(active), "text/csv")
-    return CollectionFiles(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
+def _prepare(repo: OpenRepository, rules: RetentionRules, watching: Watching) -> CollectionFiles:
+    run_id = newest_first(repo.engine.names.new_uid())
+    active = active_commit_ids(repo, rules, heads_now(repo), watching)
+    uri = _uri(repo.record, commits_file(run_id))
+    repo.engine.objects.put(uri, encode_commits(active), "text/csv")
+    return CollectionFiles(run_id, uri, _uri(repo.record, ADDRESSES_FOLDER))
 
 
 def active_commit_ids(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     rules: RetentionRules,
     heads: Heads,
     watching: Watching = unwatched,
@@ -184,30 +182,30 @@ def active_commit_ids(
         InvalidInputError: the repository is bare.
         CorruptDataError: a commit is missing.
     """
-    refuse_bare(repository)
-    now_s = engine.now_s()
+    refuse_bare(repo.record)
+    now_s = repo.engine.now_s()
     named = {commit_id for _, commit_id in heads}
-    commits = watching(closed_commits(engine, repository, named))
+    commits = watching(closed_commits(repo, named))
     return active_commits(commits, heads, rules, now_s)
 
 
-def heads_now(engine: Engine, repository: Repository) -> Heads:
+def heads_now(repo: OpenRepository) -> Heads:
     """Return all heads, while users move, rename and delete branches."""
-    events = NewEvents(engine, repository)
-    return listed_heads(engine, repository) | moved_heads(engine, repository, events)
+    events = NewEvents(repo)
+    return listed_heads(repo) | moved_heads(repo, events)
 
 
-def listed_heads(engine: Engine, repository: Repository) -> Heads:
+def listed_heads(repo: OpenRepository) -> Heads:
     """Return the heads that one listing sees."""
-    return {(branch.name, branch.commit_id) for branch in every_branch(engine, repository)}
+    return {(branch.name, branch.commit_id) for branch in every_branch(repo)}
 
 
-def moved_heads(engine: Engine, repository: Repository, events: NewEvents) -> Heads:
+def moved_heads(repo: OpenRepository, events: NewEvents) -> Heads:
     """Return the commits that became or ceased to be a head, by new events.
 
     The commits that open tasks cover count as well: the source of a merge may be no head any more.
     """
-    open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
+    open_tasks = [task for task in every_task(repo) if not task.has_ended]
     # After the tasks: one that ended before they were read has its commit in an event.
     heads = {head for event in events.more() for head in heads_in(event)}
     covered = {
@@ -215,7 +213,7 @@ def moved_heads(engine: Engine, repository: Repository, events: NewEvents) -> He
         for task in open_tasks
         for each in filter(is_id, task.covers.split())
     }
-    existing = engine.refs.commits(repository, list(covered))
+    existing = repo.engine.refs.commits(repo.record, list(covered))
     return heads | {(covered[commit_id], commit_id) for commit_id in existing}
 
 
@@ -242,9 +240,8 @@ def start_prepare(engine: Engine, name: str, user: str) -> Task:
         CorruptDataError: the rules cannot be decoded.
     """
     repository = changeable_repository(engine, name)
-    read_rules(engine, repository)
+    read_rules(repository)
     return start(
-        engine,
         repository,
         TaskKind.PREPARE_COMMITS,
         {},
@@ -261,9 +258,9 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
         StoppedError: this runner must not continue.
     """
     hold.current_repository()
-    repository = changeable_repository(hold.engine, hold.repository.name)
-    rules = read_rules(hold.engine, repository)
-    return asdict(_prepare(hold.engine, repository, rules, hold.watched))
+    repository = changeable_repository(hold.repo.engine, hold.repo.record.name)
+    rules = read_rules(repository)
+    return asdict(_prepare(repository, rules, hold.watched))
 
 
 def prepared_by(task: Task) -> CollectionFiles | None:

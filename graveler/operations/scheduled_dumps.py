@@ -13,8 +13,9 @@ from graveler.dump.files import RefsDump, file_ids
 from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
 from graveler.layout import committed_uri
-from graveler.model import MetaRangeID, Repository
+from graveler.model import MetaRangeID
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations import dumps
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
@@ -47,7 +48,7 @@ def start_all(engine: Engine) -> int:
         if repository.is_bare:
             continue
         try:
-            start(engine, repository, TaskKind.DUMP, _KEEP, user=SCHEDULER)
+            start(OpenRepository(engine, repository), TaskKind.DUMP, _KEEP, user=SCHEDULER)
             started += 1
         except NotFoundError:
             continue  # deleted meanwhile
@@ -69,15 +70,15 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
         StoppedError: this runner must not continue.
     """
     result = dumps.run_dump(hold)
-    if not (hold.task.request.get("is_kept") and hold.engine.dump_place):
+    if not (hold.task.request.get("is_kept") and hold.repo.engine.dump_place):
         return result
     return {**result, dumps.KEPT_AT: _keep(hold, result)}
 
 
 def _keep(hold: Hold, result: Mapping[str, str]) -> str:
     """Copy the dump; return the URI of the copy's folder."""
-    engine, repository = hold.engine, hold.repository
-    source, target = repository.storage_namespace, _folder(engine, repository, hold.task)
+    engine, repository = hold.repo.engine, hold.repo.record
+    source, target = repository.storage_namespace, _folder(hold.repo, hold.task)
     dumped = RefsDump(**{name: MetaRangeID(text) for name, text in result.items()})
     for file_id in hold.watched(file_ids(engine.committed, source, dumped)):
         content = engine.committed.read_once(source, file_id)
@@ -94,7 +95,7 @@ def _keep(hold: Hold, result: Mapping[str, str]) -> str:
     return target
 
 
-def _folder(engine: Engine, repository: Repository, task: Task) -> str:
+def _folder(repo: OpenRepository, task: Task) -> str:
     """Return the folder of the task's copy: another runner of the task has the same one."""
     time = rfc3339(task.create_time_ns).replace(":", "-")
-    return f"{engine.dump_place.rstrip('/')}/{repository.name}/{time}-{task.id}"
+    return f"{repo.engine.dump_place.rstrip('/')}/{repo.record.name}/{time}-{task.id}"

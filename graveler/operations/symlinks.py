@@ -17,6 +17,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX, PAGE_AMOUNT_MAX
 from graveler.model import Record, Repository
 from graveler.names import leaves_its_folder
+from graveler.open_repository import OpenRepository
 from graveler.staging.listing import PageQuery
 
 _FOLDER = "symlinks"
@@ -36,13 +37,13 @@ def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
         NotFoundError: the repository does not exist, or the ref names no commit.
     """
 
-    def do(found: Repository) -> str:
+    def do(repo: OpenRepository) -> str:
         query = PageQuery(PAGE_AMOUNT_MAX, prefix)  # of the first changes; there may be more
-        view, staged = view_with_staged(engine, found, ref, query)
-        place = f"{found.storage_namespace}/{_FOLDER}"
+        view, staged = view_with_staged(repo, ref, query)
+        place = f"{repo.record.storage_namespace}/{_FOLDER}"
         for folder, values in _folders(view.records(staged, query.start, query.end)):
-            uri = _manifest_uri(f"{place}/{found.name}/{ref}", folder)
-            addresses = [_line(found, value) for value in values]
+            uri = _manifest_uri(f"{place}/{repo.record.name}/{ref}", folder)
+            addresses = [_line(repo.record, value) for value in values]
             engine.objects.put(uri, "\n".join(addresses).encode(), "text/plain")
         return place
 

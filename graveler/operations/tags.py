@@ -10,10 +10,11 @@ from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError
 from graveler.messages import Refusal
-from graveler.model import Page, Repository, Tag
+from graveler.model import Page, Tag
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
 from graveler.names import check_new_tag_name, check_tag_name
+from graveler.open_repository import OpenRepository
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.hooks.after import announce
 from graveler.operations.hooks.refs import DeletionHooks, pass_before_creation
@@ -39,21 +40,21 @@ def create(
         PreconditionFailedError: an action file in the commit is malformed.
     """
     check_new_tag_name(name)
-    found, commit_id = current_commit_id(engine, repository, ref)
-    check_writable(found, force=force)
-    refuse_commit_id(engine, found, name)
-    content = engine.content(found, commit_id)
+    repo, commit_id = current_commit_id(engine, repository, ref)
+    check_writable(repo.record, force=force)
+    refuse_commit_id(repo, name)
+    content = repo.content(commit_id)
     tag = Tag(name, commit_id)
-    event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
+    event = repo.event("tag_created", tag=name, commit_id=commit_id)
     try:
         about = _about("create-tag", tag)
-        starts = pass_before_creation(engine, found, content, about, user)
-        engine.refs.create_tag(found, tag, event, starts)
+        starts = pass_before_creation(repo, content, about, user)
+        engine.refs.create_tag(repo.record, tag, event, starts)
     except AlreadyExistsError as error:
-        if engine.refs.branch(found, name) is not None:
+        if engine.refs.branch(repo.record, name) is not None:
             raise Refusal.NAME_OF_BRANCH.error("choose another", name=name) from error
         raise Refusal.TAG_EXISTS.error(repr(name)) from error
-    announce(engine, found, starts)
+    announce(repo, starts)
     return tag
 
 
@@ -72,11 +73,11 @@ def get(engine: Engine, repository: str, name: str) -> Tag:
         NotFoundError: the repository or the tag does not exist.
     """
     check_tag_name(name)
-    return in_repository(engine, repository, lambda found: _read(engine, found, name))
+    return in_repository(engine, repository, lambda repo: _read(repo, name))
 
 
-def _read(engine: Engine, repository: Repository, name: str) -> Tag:
-    tag = engine.refs.tag(repository, name)
+def _read(repo: OpenRepository, name: str) -> Tag:
+    tag = repo.engine.refs.tag(repo.record, name)
     if tag is None:
         raise Refusal.TAG_NOT_FOUND.error(repr(name))
     return tag
@@ -91,7 +92,7 @@ def list_page(
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    return engine.refs.tags(read_repository(engine, repository), prefix, after, amount)
+    return engine.refs.tags(read_repository(engine, repository).record, prefix, after, amount)
 
 
 def delete(
@@ -111,15 +112,15 @@ def delete(
 
     deletion = DeletionHooks(engine, user)
 
-    def attempt() -> tuple[Repository, TaskStart | None]:
-        found = read_repository(engine, repository)
-        check_writable(found, force=force)
-        tag = _read(engine, found, name)
-        content = engine.content(found, tag.commit_id)
+    def attempt() -> tuple[OpenRepository, TaskStart | None]:
+        repo = read_repository(engine, repository)
+        check_writable(repo.record, force=force)
+        tag = _read(repo, name)
+        content = repo.content(tag.commit_id)
         about = _about("delete-tag", tag)
-        starts = deletion.passed(found, content, about, tag.commit_id)
-        event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
-        engine.refs.delete_tag(found, tag, event, starts)
-        return found, starts
+        starts = deletion.passed(repo, content, about, tag.commit_id)
+        event = repo.event("tag_deleted", tag=name, commit_id=tag.commit_id)
+        engine.refs.delete_tag(repo.record, tag, event, starts)
+        return repo, starts
 
-    announce(engine, *retry_stale(attempt, f"tag {name!r}"))
+    announce(*retry_stale(attempt, f"tag {name!r}"))

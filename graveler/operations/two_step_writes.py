@@ -19,7 +19,8 @@ from graveler.branches.views import ObjectStat, value_on_branch
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, ThrottledError
 from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
-from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
+from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Requirement
+from graveler.open_repository import OpenRepository
 from graveler.times import Moment
 
 # The age that the cached record of a repository may have, too.
@@ -46,7 +47,7 @@ def check_user_metadata(metadata: Mapping[str, str]) -> None:
 class Prepared:
     """A new address for the data of a path, on a branch that was checked."""
 
-    repository: Repository
+    repo: OpenRepository
     branch: Branch
     path: bytes
     address: str  # relative to the storage namespace
@@ -57,7 +58,7 @@ class Prepared:
     @property
     def uri(self) -> str:
         """The whole URI of the address."""
-        return f"{self.repository.storage_namespace}/{self.address}"
+        return f"{self.repo.record.storage_namespace}/{self.address}"
 
 
 def prepare(
@@ -90,13 +91,15 @@ def prepare(
         found, branch_found, read = path_for_staging(*place, force=force, not_found=not_found)
     check_user_metadata(metadata)
     if requirement != NO_REQUIREMENT:
-        seen = value_on_branch(engine, found, branch_found, path, read)
+        seen = value_on_branch(found, branch_found, path, read)
         check_requirement(path, seen, requirement)
     address = new_address(engine.names.new_uid())
     return Prepared(found, branch_found, path, address, force, since, read)
 
 
-def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, StagedRead | None]:
+def branch_now(
+    engine: Engine, prepared: Prepared
+) -> tuple[OpenRepository, Branch, StagedRead | None]:
     """Return the repository and the branch on which a prepared write may be staged now.
 
     The third is the staged change that was read together with the branch, if any.
@@ -108,21 +111,21 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, 
     """
     now = engine.clock.moment()
     if prepared.since.is_within(_CHECK_AGE_MAX_S, now):
-        return prepared.repository, prepared.branch, prepared.read
+        return prepared.repo, prepared.branch, prepared.read
     took_s = prepared.since.passed_s(now)
     if took_s > WRITE_LIFE_S:
         raise ThrottledError(f"the write took {took_s:.0f} s: send the content again, in parts")
-    found, branch = branch_for_staging(
+    repo, branch = branch_for_staging(
         engine,
-        prepared.repository.name,
+        prepared.repo.record.name,
         prepared.branch.name,
         prepared.path,
         force=prepared.force,
         not_found=branch_of_upload_not_found,
     )
-    if (found.uid, branch.uid) != (prepared.repository.uid, prepared.branch.uid):
+    if (repo.record.uid, branch.uid) != (prepared.repo.record.uid, prepared.branch.uid):
         raise branch_of_upload_not_found(prepared.branch.name)
-    return found, branch, None
+    return repo, branch, None
 
 
 def finish(
@@ -153,4 +156,4 @@ def finish(
         metadata=metadata,
     )
     found, branch, read = branch_now(engine, prepared)
-    return stage_entry(engine, found, branch, prepared.path, entry, requirement, read)
+    return stage_entry(found, branch, prepared.path, entry, requirement, read)

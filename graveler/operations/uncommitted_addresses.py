@@ -25,8 +25,9 @@ from graveler.branches.complete_listings import every_branch
 from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.model import Branch, Change, Entry, Repository
+from graveler.model import Branch, Change, Entry
 from graveler.names import check_branch_name, check_path
+from graveler.open_repository import OpenRepository
 from graveler.operations.retention import changeable_repository
 from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.retention.files import uncommitted_folder
@@ -73,15 +74,15 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
     """
-    repository = changeable_repository(engine, name)
+    repo = changeable_repository(engine, name)
     mark = _decode(continuation) if continuation else _Mark(newest_first(engine.names.new_uid()))
-    file = _AddressFile(repository.storage_namespace)
+    file = _AddressFile(repo.record.storage_namespace)
     if not continuation:
-        for upload in engine.refs.uploads(repository, b"", None):
+        for upload in engine.refs.uploads(repo.record, b"", None):
             file.add_address(upload.address, upload.created_ns // NS_PER_S)
     next_mark: _Mark | None = None
     deadline_ns = engine.clock.now_ns() + LISTING_S_MAX * NS_PER_S
-    for count, (branch, (path, value)) in enumerate(_staged(engine, repository, mark)):
+    for count, (branch, (path, value)) in enumerate(_staged(repo, mark)):
         # Not at the first entry, so that each call makes progress.
         looks = count > 0 and (path == _BEGINNING or count % _ENTRIES_PER_LOOK == 0)
         late = looks and engine.clock.now_ns() > deadline_ns
@@ -92,37 +93,37 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
             file.add(value_entry(value))
     if next_mark is None:
         # Last, so that a copy after this still had its source listed above.
-        for address in engine.refs.claimed_addresses(repository):
+        for address in engine.refs.claimed_addresses(repo.record):
             file.add_address(address, engine.now_s())
     content = file.finish()
     folder = ""
     if content:
-        folder = f"{repository.storage_namespace}/{uncommitted_folder(mark.run_id)}"
+        folder = f"{repo.record.storage_namespace}/{uncommitted_folder(mark.run_id)}"
         uri = f"{folder}{engine.names.new_uid()}"
         engine.objects.put(uri, content, "application/octet-stream")
     return UncommittedAddresses(mark.run_id, folder, _encode(next_mark))
 
 
-def _staged(engine: Engine, repository: Repository, mark: _Mark) -> Iterator[tuple[str, Change]]:
+def _staged(repo: OpenRepository, mark: _Mark) -> Iterator[tuple[str, Change]]:
     """Yield the changes of all tokens, by branch and path, from the mark on.
 
     Each branch begins with a tombstone at _BEGINNING, so that the caller also checks the time at
     branches without changes.
     """
-    for branch in _branches(engine, repository, mark.branch):
+    for branch in _branches(repo, mark.branch):
         yield branch.name, (_BEGINNING, None)
         start = mark.path if branch.name == mark.branch else _BEGINNING
-        scans = [engine.staging.scan(token, start, None) for token in branch.tokens]
+        scans = [repo.engine.staging.scan(token, start, None) for token in branch.tokens]
         for change in merge(*scans, key=itemgetter(0)):
             yield branch.name, change
 
 
-def _branches(engine: Engine, repository: Repository, first: str) -> Iterator[Branch]:
+def _branches(repo: OpenRepository, first: str) -> Iterator[Branch]:
     """Yield the branches by name, hidden ones too, from first on."""
-    begun = engine.refs.branch(repository, first) if first else None
+    begun = repo.engine.refs.branch(repo.record, first) if first else None
     if begun is not None:
         yield begun
-    yield from every_branch(engine, repository, after=first)
+    yield from every_branch(repo, after=first)
 
 
 class _AddressFile:

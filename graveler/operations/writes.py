@@ -119,12 +119,12 @@ def delete(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been deleted.
     """
-    found, current, read = path_for_staging(engine, repository, branch, path, force=force)
+    repo, current, read = path_for_staging(engine, repository, branch, path, force=force)
     if requirement == NO_REQUIREMENT:
-        if value_on_branch(engine, found, current, path, read) is None:
+        if value_on_branch(repo, current, path, read) is None:
             return
         read = None  # the write is unconditional
-    stage_value(engine, found, current, path, None, requirement, read)
+    stage_value(repo, current, path, None, requirement, read)
 
 
 def delete_many(
@@ -143,9 +143,9 @@ def delete_many(
     """
     if len(paths) > DELETE_OBJECTS_MAX:
         raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
-    found, current = current_branch(engine, repository, branch)
+    repo, current = current_branch(engine, repository, branch)
     try:
-        check_can_stage(found, branch, force=force)
+        check_can_stage(repo.record, branch, force=force)
     except ForbiddenError as error:
         return [(path, error) for path in paths]
     errors: list[tuple[bytes, GravelerError]] = []
@@ -160,7 +160,7 @@ def delete_many(
             errors.append((path, error))
     # No check that the objects exist: a tombstone over nothing changes nothing.
     if tombstones:
-        stage_changes(engine, found, current, list(tombstones.items()))
+        stage_changes(repo, current, list(tombstones.items()))
     return errors
 
 
@@ -211,11 +211,11 @@ def copy(
         requirement=requirement,
         force=force,
     )
-    found, ref = prepared.repository, source_ref or branch
+    repo, ref = prepared.repo, source_ref or branch
     written: Mapping[str, str] = {}
     if shallow:
         _check_shallow(repository, source_repository or repository, headers)
-        entry = _unchanged(claimed_source(engine, found, ref, source_path), source)
+        entry = _unchanged(claimed_source(repo, ref, source_path), source)
     else:
         read = source or stat(engine, source_repository or repository, ref, source_path)
         entry, written = _copied(engine, prepared, read, headers, content_type)
@@ -224,8 +224,8 @@ def copy(
         content_type=entry.content_type if content_type is None else content_type,
         metadata=entry.metadata if metadata is None else metadata,
     )
-    now, current, seen = branch_now(engine, prepared)
-    staged = stage_entry(engine, now, current, path, entry, requirement, seen)
+    repo, current, seen = branch_now(engine, prepared)
+    staged = stage_entry(repo, current, path, entry, requirement, seen)
     return replace(staged, headers=written)
 
 
@@ -331,7 +331,7 @@ def change_user_metadata(
     Raises:
         GravelerError: as `set_user_metadata`.
     """
-    found, current, read = path_for_staging(engine, repository, branch, path, force=force)
+    repo, current, read = path_for_staging(engine, repository, branch, path, force=force)
 
     def changed(current: bytes | None) -> bytes:
         check_requirement(path, current, requirement)
@@ -343,4 +343,4 @@ def change_user_metadata(
         return entry_value(replace(entry, metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
-        stage_in_place(engine, found, current, path, changed, read)
+        stage_in_place(repo, current, path, changed, read)

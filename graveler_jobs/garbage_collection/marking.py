@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository, RepositoryUID
+from graveler.open_repository import OpenRepository
 from graveler.operations.collection_reads import (
     Scan,
     active_metaranges,
@@ -84,14 +85,14 @@ class Marking:
         self,
         spark: SparkSession,
         deployment: JobDeployment,
-        repository: Repository,
+        repo: OpenRepository,
         folder: MarkFolder,
         report: CollectionReport,
         observe: Observe,
     ) -> None:
         self.spark = spark
         self.deployment = deployment
-        self.repository = repository
+        self.repo = repo
         self.folder = folder
         self.report = report
         self.observe = observe
@@ -100,20 +101,20 @@ class Marking:
 
     def mark(self, options: CollectionOptions) -> Mark:
         """Find and store the objects to delete."""
-        engine, report = self.deployment.engine, self.report
+        report = self.report
         candidates = self._candidates(options)
         report.candidates = candidates.count()
         self.observe("listed")
-        scan = begin_scan(engine, self.repository)
+        scan = begin_scan(self.repo)
         staged = self._staged(scan)
         report.staged = staged.count()
         self.observe("staged")
-        active = active_metaranges(engine, scan)
+        active = active_metaranges(scan)
         report.active_commits = len(active)
-        engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
+        self.repo.engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
         claimed = self._claimed(scan)
         self.observe("commits")
-        settings, namespace = self.deployment.settings, self.repository.storage_namespace
+        settings, namespace = self.deployment.settings, self.repo.record.storage_namespace
         found = live.ranges(self.spark, active.values(), namespace, settings)
         parquet_files.write(found, self.folder.ranges_uri, settings)
         self.observe("ranges")
@@ -125,27 +126,31 @@ class Marking:
         self.count_read()
         self._describe()
         mark = self._mark()
-        engine.objects.put(self.folder.mark_uri, msgspec.json.encode(mark), "application/json")
+        self.repo.engine.objects.put(
+            self.folder.mark_uri, msgspec.json.encode(mark), "application/json"
+        )
         self.observe("marked")
         return mark
 
     def _candidates(self, options: CollectionOptions) -> DataFrame:
         """Return the candidates as they are listed now, for the whole run."""
-        engine, settings = self.deployment.engine, self.deployment.settings
+        settings = self.deployment.settings
         own = self.territory(self.report.cutoff_ns)
         if options.inventory_uri:
-            report = inventory.read_manifest(engine.objects, options.inventory_uri, own.namespace)
+            report = inventory.read_manifest(
+                self.repo.engine.objects, options.inventory_uri, own.namespace
+            )
             frame = inventory.inventoried(self.spark, report, own, settings)
         else:
             frame, self.report.first_slice = listing.listed(
-                self.spark, engine.objects, own, settings
+                self.spark, self.repo.engine.objects, own, settings
             )
         # If executors are lost, the run fails instead of listing again later.
         return frame.localCheckpoint()
 
     def territory(self, cutoff_ns: int) -> Territory:
         """Return the territory in which the run may delete."""
-        found = territory(self.deployment.engine, self.repository, cutoff_ns)
+        found = territory(self.repo, cutoff_ns)
         for folder in found.foreign:
             warning = f"{folder} is, or was, another repository's namespace: it is left alone"
             if warning not in self.report.warnings:
@@ -154,11 +159,10 @@ class Marking:
 
     def _staged(self, scan: Scan) -> DataFrame:
         """Return the addresses that recorded uploads and staged entries keep alive now."""
-        engine = self.deployment.engine
-        uploads = self._frame(upload_addresses(engine, scan.sharers))
-        namespace = self.repository.storage_namespace
-        with staged_in_time(engine.objects, self.folder.looks_uri):
-            tokens = staging_tokens(engine, scan)
+        uploads = self._frame(upload_addresses(scan.sharers))
+        namespace = self.repo.record.storage_namespace
+        with staged_in_time(self.repo.engine.objects, self.folder.looks_uri):
+            tokens = staging_tokens(scan)
             found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
             found = found.union(uploads)
             # A later scan could miss entries, because their tokens may be dropped by then.
@@ -166,7 +170,7 @@ class Marking:
 
     def _claimed(self, scan: Scan) -> DataFrame:
         """Return the addresses that are claimed; read after commits and rules."""
-        return self._frame(claimed_addresses(self.deployment.engine, scan.sharers))
+        return self._frame(claimed_addresses(scan.sharers))
 
     def _frame(self, addresses: Sequence[str]) -> DataFrame:
         return self.spark.createDataFrame([(each,) for each in addresses], live.ADDRESS)
@@ -175,7 +179,7 @@ class Marking:
         """Return the addresses that the ranges keep alive."""
         return live.committed(
             ranges,
-            self.repository.storage_namespace,
+            self.repo.record.storage_namespace,
             self.deployment.settings,
             self.ranges_read,
             self.records_read,
@@ -192,14 +196,14 @@ class Marking:
         These are the staged and the claimed addresses, and the ranges of active commits that the
         mark did not read.
         """
-        engine, settings = self.deployment.engine, self.deployment.settings
-        namespace = self.repository.storage_namespace
-        scan = begin_scan(engine, self.repository)
+        settings = self.deployment.settings
+        namespace = self.repo.record.storage_namespace
+        scan = begin_scan(self.repo)
         staged = self._staged(scan)
-        active = active_metaranges(engine, scan)
+        active = active_metaranges(scan)
         staged = staged.union(self._claimed(scan))
         try:
-            known = decode_commits(engine.objects.get(self.folder.commits_uri))
+            known = decode_commits(self.repo.engine.objects.get(self.folder.commits_uri))
         except (GoneError, KeyError, UnicodeDecodeError) as error:
             raise CorruptDataError(f"{self.folder.commits_uri} cannot be read") from error
         metaranges = set(active.values()) - set(known.values())
@@ -210,7 +214,7 @@ class Marking:
         return staged.union(self.committed(unread)).localCheckpoint()
 
     def _read(self, folder_uri: str, schema: str) -> DataFrame:
-        uris = parquet_files.uris(self.deployment.engine.objects, folder_uri)
+        uris = parquet_files.uris(self.repo.engine.objects, folder_uri)
         return parquet_files.read(self.spark, uris, schema, self.deployment.settings)
 
     def _describe(self) -> None:
@@ -234,9 +238,9 @@ class Marking:
     def _mark(self) -> Mark:
         return Mark(
             mark_id=self.report.mark_id,
-            repository=self.repository.name,
-            repository_uid=self.repository.uid,
-            namespace=self.repository.storage_namespace,
+            repository=self.repo.record.name,
+            repository_uid=self.repo.record.uid,
+            namespace=self.repo.record.storage_namespace,
             cutoff_ns=self.report.cutoff_ns,
             objects=self.report.marked.objects,
             size_bytes=self.report.marked.size_bytes,

@@ -84,6 +84,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations.collection_reads import holds_metadata, neighbours, upload_addresses
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
@@ -159,7 +160,7 @@ def collect(
         GravelerError: the run failed; unless it had begun to sweep, nothing was deleted.
     """
     engine = deployment.engine
-    repository = changeable_repository(engine, name)
+    repo = changeable_repository(engine, name)
     run_id = options.run_id or newest_first(engine.names.new_uid())
     start_ns = engine.clock.now_ns()
     report = CollectionReport(
@@ -172,15 +173,15 @@ def collect(
         warnings=options.warnings,
     )
     steps = _Timed(report, observe)
-    folder_uri = _folder_uri(options, repository, run_id)
+    folder_uri = _folder_uri(options, repo.record, run_id)
     if options.run_id:
         _begin(engine, report, folder_uri)
-    with held(deployment, repository, run_id) as lease:
+    with held(deployment, repo.record, run_id) as lease:
         steps.done("leased")
         if not options.run_id:
             _begin(engine, report, folder_uri)
         join_by_sorting(spark)
-        this = _CollectionRun(spark, deployment, repository, options, report, lease, steps.done)
+        this = _CollectionRun(spark, deployment, repo, options, report, lease, steps.done)
         try:
             with executors_errors():
                 this.do()
@@ -250,7 +251,7 @@ class _CollectionRun:
         self,
         spark: SparkSession,
         deployment: JobDeployment,
-        repository: Repository,
+        repo: OpenRepository,
         options: CollectionOptions,
         report: CollectionReport,
         lease: CollectionLease,
@@ -258,17 +259,15 @@ class _CollectionRun:
     ) -> None:
         self._spark = spark
         self._deployment = deployment
-        self._repository = repository
+        self._repo = repo
         self._options = options
         self._report = report
         self._lease = lease
         self._observe = observe
         self._looks = 0
-        self._folder_uri = _folder_uri(options, repository, report.run_id)
-        self._mark_folder = MarkFolder(_folder_uri(options, repository, report.mark_id))
-        self._marking = Marking(
-            spark, deployment, repository, self._mark_folder, report, self._step
-        )
+        self._folder_uri = _folder_uri(options, repo.record, report.run_id)
+        self._mark_folder = MarkFolder(_folder_uri(options, repo.record, report.mark_id))
+        self._marking = Marking(spark, deployment, repo, self._mark_folder, report, self._step)
 
     def _step(self, step: str) -> None:
         self._observe(step)
@@ -279,7 +278,7 @@ class _CollectionRun:
         if self._options.do_mark:
             mark = self._marking.mark(self._options)
         else:
-            mark = read_mark(self._deployment, self._mark_folder, self._repository)
+            mark = read_mark(self._deployment, self._mark_folder, self._repo.record)
             self._report.cutoff_ns = mark.cutoff_ns
             self._report.marked.add(mark.objects, mark.size_bytes)
         maximum = self._options.maximum_deletions
@@ -319,7 +318,7 @@ class _CollectionRun:
             self._marking.count_read()
             self._step("swept")
             if swept.stopped == LEASE_IS_LOST:
-                raise ContentionError(f"{LEASE_IS_LOST} {self._repository.name!r}")
+                raise ContentionError(f"{LEASE_IS_LOST} {self._repo.record.name!r}")
             if not swept.left:
                 report.failed += swept.failed
                 report.failure = report.failure or swept.failure
@@ -343,7 +342,7 @@ class _CollectionRun:
         folder_uri = looks_folder(self._folder_uri)
         look = begin_look(objects, folder_uri, self._looks, self._options.look_s)
         this = Round(
-            repository=self._repository,
+            repository=self._repo.record,
             holder=self._report.run_id,
             look=look,
             territory=self._marking.territory(mark.cutoff_ns),
@@ -366,7 +365,7 @@ class _CollectionRun:
         engine = self._deployment.engine
         objects = engine.objects
         # An upload that is old enough to be aborted got its record long ago, or never gets one.
-        recorded = set(upload_addresses(engine, neighbours(engine, self._repository).sharers))
+        recorded = set(upload_addresses(neighbours(self._repo).sharers))
         for upload in objects.list_uploads(territory.data_uri):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
             is_old = upload.initiated_ns < territory.cutoff_ns and address not in recorded
@@ -385,8 +384,8 @@ class _CollectionRun:
             (TEXT_FILE, text(report).encode(), "text/plain; charset=utf-8"),
         ):
             engine.objects.put(f"{self._folder_uri}{name}", content, content_type)
-        event = engine.event(EVENT, self._repository, **event_detail(report))
-        self._deployment.jobs.put_event(self._repository, event)
+        event = self._repo.event(EVENT, **event_detail(report))
+        self._deployment.jobs.put_event(self._repo.record, event)
 
 
 def _rounds(uris: Sequence[str], round_objects: int) -> list[list[str]]:

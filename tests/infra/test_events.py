@@ -8,6 +8,7 @@ import pytest
 from graveler.errors import CorruptDataError
 from graveler.model import tasks
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
 from graveler_embedded import background
@@ -74,7 +75,7 @@ def test_the_event_of_a_failed_task_has_the_code_by_which_it_is_reported():
     assert repository is not None
     task = Task("CA1", TaskKind.COMMIT, "user", 1, 1)
     failed = tasks.failed(task, CorruptDataError("a range is damaged"), 2)
-    event = end_event(engine, repository, failed)
+    event = end_event(OpenRepository(engine, repository), failed)
     assert event.kind == "task_failed"
     assert event.detail["error_code"] == "corrupt_data"
 

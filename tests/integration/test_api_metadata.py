@@ -3,7 +3,7 @@
 import pytest
 from lakefs_sdk import models
 
-from graveler.operations import repositories
+from graveler.branches.lookup import read_repository
 from tests.support.clients.api import ApiClient
 
 NAMESPACE = "s3://bucket/repo"
@@ -20,8 +20,8 @@ class TestMetadata:
     def range_ids(self, api: ApiClient) -> tuple[str, str]:
         api.upload("a")
         metarange_id = api.commit()["meta_range_id"]
-        repository = repositories.get(api.engine, "repo")
-        [header] = api.engine.metarange(repository, metarange_id).headers()
+        repo = read_repository(api.engine, "repo")
+        [header] = repo.metarange(metarange_id).headers()
         for (namespace, file_id), content in api.world.files.files.items():
             api.engine.objects.put(f"{namespace}/_lakefs/{file_id}", content, "")
         return metarange_id, header.id

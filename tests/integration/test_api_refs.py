@@ -184,8 +184,8 @@ def test_a_tag_that_no_ref_names_is_not_created_but_an_old_one_is_listed_and_del
         assert f"tag id: invalid value: validation error: {name!r}" in reply.message
         tag = Tag(name, CommitID(head(api)))
         found = read_repository(api.engine, "repo")
-        made = api.engine.event("tag_created", found, tag=name, commit_id=tag.commit_id)
-        api.engine.refs.create_tag(found, tag, made)
+        made = found.event("tag_created", tag=name, commit_id=tag.commit_id)
+        api.engine.refs.create_tag(found.record, tag, made)
         encoded = quote(quote(name, safe=""), safe="")
         assert [row["id"] for row in api.ask("GET", f"{REPO}/tags").json["results"]] == [name]
         assert api.ask("GET", f"{REPO}/tags/{encoded}").json["id"] == name

@@ -369,7 +369,7 @@ def add_history(meter: Meter, amount: int) -> Commit:
     """Make so many commits on main, by their last step only; the last of them."""
     engine = meter.other
     repository, branch = current_branch(engine, meter.repo, "main")
-    last = engine.history(repository).commit(branch.commit_id)
+    last = repository.history().commit(branch.commit_id)
     for _ in range(amount):
         made = new_commit(
             engine,
@@ -380,7 +380,7 @@ def add_history(meter: Meter, amount: int) -> Commit:
             parents=(last,),
         )
         engine.refs.move_branch(
-            repository,
+            repository.record,
             branch,
             commit=made,
             commit_id=made.id,

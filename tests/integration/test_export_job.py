@@ -80,11 +80,12 @@ class Lake:
     def put(self, contents: Mapping[str, str]) -> dict[str, str]:
         """Stage objects; the URIs of their data by content, which equal ones share."""
         found = current_branch(self.engine, self.repository, "main")
-        entries = {text: self._upload(found[0], text) for text in set(contents.values())}
+        entries = {text: self._upload(found[0].record, text) for text in set(contents.values())}
         changes = [(key.encode(), entry_value(entries[text])) for key, text in contents.items()]
-        stage_changes(self.engine, *found, changes)
+        stage_changes(*found, changes)
         return {
-            text: physical_uri(found[0].storage_namespace, entry) for text, entry in entries.items()
+            text: physical_uri(found[0].record.storage_namespace, entry)
+            for text, entry in entries.items()
         }
 
     def delete(self, *keys: str) -> None:

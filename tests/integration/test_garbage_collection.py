@@ -261,7 +261,9 @@ def test_the_end_of_a_run_is_published_as_an_event(example: Example) -> None:
     tables = example.lake.world.tables()
     repository = read_repository(lake.engine, lake.name)
     raws = [
-        raw for page in tables.pages(tables.query(partition_of(repository), OUTBOX)) for raw in page
+        raw
+        for page in tables.pages(tables.query(partition_of(repository.record), OUTBOX))
+        for raw in page
     ]
     events = [msgspec.json.decode(raw["event"]["S"], type=Event) for raw in raws]
     finished = [each for each in events if each.kind == "garbage_collection_finished"]

@@ -36,7 +36,7 @@ def lake(spark: SparkSession, world: ServerWorld, s3_folder: Path) -> Collected:
 def head_files(lake: Collected) -> tuple[str, str]:
     """The URIs of the head's metarange, and of its first range."""
     repository, branch = current_branch(lake.engine, lake.name, "main")
-    content = lake.engine.content(repository, branch.commit_id)
+    content = repository.content(branch.commit_id)
     header = next(content.headers())
     return (
         f"{lake.namespace}/_lakefs/{content.id}",

@@ -112,8 +112,8 @@ class Raced:
         """Nothing that a collection reads names the data, as in the middle of a shallow copy."""
         lake = self.lake
         repository = read_repository(lake.engine, lake.name)
-        address = self.uris["claimed"].removeprefix(f"{repository.storage_namespace}/")
-        claim(lake.engine, repository, [address])
+        address = self.uris["claimed"].removeprefix(f"{repository.record.storage_namespace}/")
+        claim(repository, [address])
 
     def describe(self) -> None:
         metadata = {"key": "value"}

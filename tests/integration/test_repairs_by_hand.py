@@ -162,7 +162,7 @@ def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
 
     monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=Bus()))
     repository = read_repository(world.engine(), name)
-    (items,) = tables.pages(tables.query(partition_of(repository), OUTBOX))
+    (items,) = tables.pages(tables.query(partition_of(repository.record), OUTBOX))
     # What the runbook has jq make of them.
     records = [
         {

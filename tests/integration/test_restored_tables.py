@@ -339,7 +339,7 @@ def test_the_outbox_tells_for_a_week_what_a_deleted_branch_was(
     branches.delete(lake.engine, lake.name, "dev")
 
     tables = lake.world.tables()
-    partition = partition_of(read_repository(lake.engine, lake.name))
+    partition = partition_of(read_repository(lake.engine, lake.name).record)
     events = [
         json.loads(raw["event"]["S"])
         for page in tables.pages(tables.query(partition, OUTBOX))

@@ -201,7 +201,7 @@ class Crowd:
         commit(self.engine, self.place()[0])
 
     def seal(self) -> None:
-        seal(self.engine, *current_branch(self.engine, REPO, self.place()[0]))
+        seal(*current_branch(self.engine, REPO, self.place()[0]))
 
     def keep_one(self) -> None:
         """Leave the object that is passed on one name: a staged one, or that in a head."""

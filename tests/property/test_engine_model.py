@@ -149,7 +149,7 @@ class EngineMachine(EngineBesideModel):
     @rule(data=st.data())
     def commit_that_crashes_when_it_has_begun(self, data: st.DataObject) -> None:
         branch, engine = self.draw_branch(data), self.engine
-        heads.seal(engine, *lookup.current_branch(engine, REPO, branch))
+        heads.seal(*lookup.current_branch(engine, REPO, branch))
         self.model.branches[branch].seal()
 
     def merge_into(

@@ -14,6 +14,7 @@ from graveler.branches.views import ObjectStat
 from graveler.errors import NotFoundError
 from graveler.export.record import ExportConfiguration
 from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.open_repository import OpenRepository
 from graveler.operations import (
     branches,
     commits,
@@ -269,7 +270,7 @@ def _collect(actor: "Actor", op: Op) -> None:
 def _prepare_commits(actor: "Actor", op: Op) -> None:
     repository = actor.engine.refs.repository(REPO)
     if repository is not None:
-        active_metaranges(actor.engine, begin_scan(actor.engine, repository))
+        active_metaranges(begin_scan(OpenRepository(actor.engine, repository)))
 
 
 def _configure_export(actor: "Actor", op: Op) -> None:
@@ -285,7 +286,7 @@ def _forget_export(actor: "Actor", op: Op) -> None:
 
 def _seal(actor: "Actor", op: Op) -> None:
     """All that a commit does if pre-commit refuses it."""
-    seal(actor.engine, *current_branch(actor.engine, REPO, op.branch))
+    seal(*current_branch(actor.engine, REPO, op.branch))
 
 
 def _clean_up(actor: "Actor", op: Op) -> None:

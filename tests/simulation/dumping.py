@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graveler.dump.files import RefsDump
 from graveler.model import CommitID, Repository
 from graveler.model.tasks import TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations import dumps
 from graveler.operations.dumped_refs import DumpContent
 from tests.simulation.lives import Lives, Outbox, Spell
@@ -86,7 +87,9 @@ def _check(
     dumped: RefsDump,
 ) -> None:
     since, until = while_made
-    content = DumpContent(simulation.reader, repository, dumped, lambda found: found)
+    content = DumpContent(
+        OpenRepository(simulation.reader, repository), dumped, lambda found: found
+    )
     held = {
         "branch": {ref.name: ref.commit_id for ref in content.branches()},
         "tag": {ref.name: ref.commit_id for ref in content.tags()},
@@ -145,7 +148,9 @@ def check_restored_names(simulation: "Simulation") -> None:
     repository, dumped = simulation.world.refs.repository(COPY), simulation.start.dump
     if repository is None or dumped is None or repository.is_bare:
         return
-    content = DumpContent(simulation.reader, repository, dumped, lambda found: found)
+    content = DumpContent(
+        OpenRepository(simulation.reader, repository), dumped, lambda found: found
+    )
     records = simulation.world.refs.records_of(repository)
     changed = {
         (entity, str(event.detail[entity]))

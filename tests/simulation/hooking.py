@@ -9,6 +9,7 @@ from graveler.errors import HookFailedError
 from graveler.model import Commit, Repository
 from graveler.model.hooks import HookStatus, Run
 from graveler.model.tasks import TaskKind, TaskState
+from graveler.open_repository import OpenRepository
 from graveler.ports import HttpAnswer, HttpRequest
 from tests.simulation.lives import Lives
 from tests.simulation.worlds import ACTIONS_PATH, REPO
@@ -96,7 +97,7 @@ class Hooks:
         )
         if after is None or (after.status is HookStatus.COMPLETED and not is_called):
             simulation.problem("hook", f"{commit} was made, and {after} is the run after it")
-        if simulation.reader.content(repository, judged).get(ACTIONS_PATH) is None:
+        if OpenRepository(simulation.reader, repository).content(judged).get(ACTIONS_PATH) is None:
             return  # no hook was due before it
         before = runs.get(f"pre-{of}")
         if before is None or before.status is not HookStatus.COMPLETED:

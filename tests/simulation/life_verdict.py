@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from tests.simulation.lives import Lives
 from tests.simulation.tasks import Answer, Step
 from tests.simulation.worlds import COPY, DESCRIBED, PATHS, REPO
@@ -149,7 +150,7 @@ def _check_holds(
     simulation: "Simulation", repository: Repository, path: str, commit_id: CommitID
 ) -> None:
     objects = simulation.world.objects
-    content = simulation.reader.content(repository, commit_id)
+    content = OpenRepository(simulation.reader, repository).content(commit_id)
     keys = [key for key, _ in content.records()]
     values = [simulation.value_in(repository, commit_id, key) for key in keys]
     expected = {

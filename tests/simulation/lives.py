@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken
+from graveler.open_repository import OpenRepository
 from tests.simulation.worlds import stored_value
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class Named:
 
     def _in_commit(self, repository: Repository, commit_id: CommitID) -> frozenset[str]:
         if commit_id not in self._in_commits:
-            content = self._simulation.reader.content(repository, commit_id)
+            content = OpenRepository(self._simulation.reader, repository).content(commit_id)
             values = (stored_value(repository, value) for _, value in content.records())
             self._in_commits[commit_id] = frozenset(v.address for v in values if v is not None)
         return self._in_commits[commit_id]

@@ -10,6 +10,7 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.dump.files import RefsDump
 from graveler.engine import Engine
 from graveler.model import CommitID, Repository
+from graveler.open_repository import OpenRepository
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
 from tests.simulation.hooking import Hooks
@@ -180,7 +181,7 @@ class Simulation:
         assert found is not None
         key = (found.uid, commit_id, path)
         if key not in self._values:
-            content = self.reader.content(found, commit_id)
+            content = OpenRepository(self.reader, found).content(commit_id)
             self._values[key] = stored_value(found, content.get(path))
         return self._values[key]
 

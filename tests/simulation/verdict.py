@@ -10,6 +10,7 @@ from graveler.branches.views import view_of_branch
 from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations import commits, dumps, repositories
 from tests.simulation.dumping import check_restored_names
 from tests.simulation.life_verdict import check_destination, check_restored
@@ -139,7 +140,7 @@ def _look_at_the_end(simulation: "Simulation", repository: Repository | None) ->
 def _read_all(
     simulation: "Simulation", repository: Repository, branch: Branch, paths: list[bytes]
 ) -> None:
-    view = view_of_branch(simulation.reader, repository, branch)
+    view = view_of_branch(OpenRepository(simulation.reader, repository), branch)
     for path in paths:
         key = (branch.name, path)
         _saw(simulation, "read", key, stored_value(repository, view.get(path)))
@@ -193,7 +194,9 @@ def _check_merges(simulation: "Simulation", repository: Repository | None) -> No
         return
     parents: Mapping[str, Sequence[str]] = {each.id: each.parents for each in found.values()}
     contents: Mapping[str, Records] = {
-        each.id: dict(simulation.reader.metarange(repository, each.metarange_id).records())
+        each.id: dict(
+            OpenRepository(simulation.reader, repository).metarange(each.metarange_id).records()
+        )
         for each in found.values()
     }
     for each in made:
@@ -274,7 +277,7 @@ def _named(simulation: "Simulation", repository: Repository) -> list[tuple[str, 
     found = []
     records = world.refs.records_of(repository)
     for commit in records.commits.values():
-        content = engine.metarange(repository, commit.metarange_id)
+        content = OpenRepository(engine, repository).metarange(commit.metarange_id)
         found += [(f"commit {commit.message}", value) for _, value in content.records()]
     for branch in records.branches.values():
         for token in branch.tokens:

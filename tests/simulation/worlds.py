@@ -14,6 +14,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.record import ExportConfiguration, ExportRequest
 from graveler.model import Branch, Entry, ProtectionRule, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations import (
     branches,
     commits,
@@ -187,7 +188,7 @@ def _staged(*texts: str, breaking: Breaking | None = None) -> Start:
     for text in texts:
         found, branch = _stage(start, b"a", text)
         if text == texts[0]:
-            seal(start.world.engine(), found, branch)
+            seal(OpenRepository(start.world.engine(), found), branch)
     return start
 
 
@@ -347,7 +348,7 @@ def _template(name: str) -> Start:
         found = world.refs.branches(repository, "", "", 100, show_hidden=True).results
         start.branches = tuple(branch.name for branch in found)
         for branch in found:
-            content = engine.content(repository, branch.commit_id)
+            content = OpenRepository(engine, repository).content(branch.commit_id)
             for path, value in content.records():
                 start.heads[branch.name, path] = stored_value(repository, value)
     return start

@@ -15,7 +15,8 @@ from graveler.export import lifecycle
 from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Branch
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.run import carry_out
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
@@ -44,7 +45,7 @@ def advance(
     repository = engine.refs.repository(request.repository)
     if repository is None:
         return None
-    seat = _seat(engine, repository, request.branch, runner)
+    seat = _seat(OpenRepository(engine, repository), request.branch, runner)
     record = None
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         record = engine.exports.branch_export(repository, request.branch)
@@ -66,11 +67,11 @@ def advance(
     return record
 
 
-def _seat(engine: Engine, repository: Repository, branch: str, runner: str) -> Seat:
+def _seat(repo: OpenRepository, branch: str, runner: str) -> Seat:
     def wake(other: str) -> None:
-        engine.export_queue.send(ExportRequest(repository.name, other))
+        repo.engine.export_queue.send(ExportRequest(repo.record.name, other))
 
-    return Seat(engine, repository, engine.export_places, branch, runner, wake)
+    return Seat(repo, repo.engine.export_places, branch, runner, wake)
 
 
 def _take_step(
@@ -81,26 +82,27 @@ def _take_step(
     Raises:
         StaleVersionError: another writer changed the record.
     """
-    engine, repository = seat.engine, seat.repository
-    branch = engine.refs.branch(repository, record.branch)
+    repo = seat.repo
+    engine = repo.engine
+    branch = engine.refs.branch(repo.record, record.branch)
     now = engine.clock.moment()
     now_ns = now.wall_ns
     step = next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
-        changed = _send_watch(engine, repository, record, now_ns)
+        changed = _send_watch(repo, record, now_ns)
         if changed is not record:
-            engine.exports.replace_branch_export(repository, record, changed)
+            engine.exports.replace_branch_export(repo.record, record, changed)
     elif step is Next.FORGET:
-        delete_record(engine, repository, record)
+        delete_record(repo, record)
     elif step is Next.DROP:
-        engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record, now_ns))
-        delete_pieces(engine, repository, record.run)
+        engine.exports.replace_branch_export(repo.record, record, lifecycle.dropped(record, now_ns))
+        delete_pieces(repo, record.run)
     elif step is Next.NOTHING:
         if record.is_pending and record.state is not ExportState.FAILED:
             settled = replace(record, is_pending=False)
-            engine.exports.replace_branch_export(repository, record, settled)
+            engine.exports.replace_branch_export(repo.record, record, settled)
     elif time_left_s() < TIME_TO_BEGIN_S:
-        engine.export_queue.send(ExportRequest(repository.name, record.branch))
+        engine.export_queue.send(ExportRequest(repo.record.name, record.branch))
         return Next.NOTHING, None
     elif (place := seat.take(time_left_s(), now_ns)) is None:
         _put_off(seat, record, now_ns)
@@ -120,15 +122,15 @@ def _taken(
     Raises:
         StaleVersionError: another writer changed the record.
     """
-    engine, repository, now_ns = seat.engine, seat.repository, now.wall_ns
+    repo, now_ns = seat.repo, now.wall_ns
     wanted = record
     if step is Next.BEGIN:
-        run_id = new_run_id(engine, repository, branch)
-        wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
+        run_id = new_run_id(repo, branch)
+        wanted = lifecycle.begun(record, repo.record.name, run_id, branch.commit_id, now_ns)
     taken = lifecycle.taken(wanted, seat.runner, now_ns)
-    changed = _send_watch(engine, repository, taken, now_ns)
-    held = engine.exports.replace_branch_export(repository, record, changed)
-    return ExportLease(engine, repository, held, now)
+    changed = _send_watch(repo, taken, now_ns)
+    held = repo.engine.exports.replace_branch_export(repo.record, record, changed)
+    return ExportLease(repo, held, now)
 
 
 def _put_off(seat: Seat, record: BranchExport, now_ns: int) -> None:
@@ -139,15 +141,13 @@ def _put_off(seat: Seat, record: BranchExport, now_ns: int) -> None:
     """
     delay_s = lifecycle.put_off_s(record, now_ns)
     if delay_s is not None:
-        request = ExportRequest(seat.repository.name, record.branch)
-        seat.engine.export_queue.send(request, delay_s)
+        request = ExportRequest(seat.repo.record.name, record.branch)
+        seat.repo.engine.export_queue.send(request, delay_s)
         changed = lifecycle.watched(record, now_ns, delay_s)
-        seat.engine.exports.replace_branch_export(seat.repository, record, changed)
+        seat.repo.engine.exports.replace_branch_export(seat.repo.record, record, changed)
 
 
-def _send_watch(
-    engine: Engine, repository: Repository, record: BranchExport, now_ns: int
-) -> BranchExport:
+def _send_watch(repo: OpenRepository, record: BranchExport, now_ns: int) -> BranchExport:
     """Send a message that checks the run's lease when it ends, unless one is on its way.
 
     The message is sent before the record with its time is stored. So if storing fails, there is one
@@ -159,5 +159,5 @@ def _send_watch(
     delay_s = lifecycle.watch_delay_s(record, now_ns)
     if delay_s is None:
         return record
-    engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
+    repo.engine.export_queue.send(ExportRequest(repo.record.name, record.branch), delay_s)
     return lifecycle.watched(record, now_ns, delay_s)

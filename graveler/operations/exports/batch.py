@@ -14,7 +14,7 @@ from graveler.export.lifecycle import LEASE_S
 from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports import requests
 from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.run import carry_out
@@ -54,7 +54,7 @@ def export_in_batch(
     wanted = run_id or _chosen_run(engine, request)
     # If this job dies, the export function takes the run over.
     engine.export_queue.send(request, LEASE_S)
-    lease = _take(engine, repository, request, wanted, runner)
+    lease = _take(OpenRepository(engine, repository), request, wanted, runner)
     held = lease.run.id
     try:
         if carry_out(lease, request, time_left_s, workers):
@@ -72,20 +72,18 @@ def _chosen_run(engine: Engine, request: ExportRequest) -> str:
     return requests.run(engine, request.repository, request.branch, in_batch=True)
 
 
-def _take(
-    engine: Engine, repository: Repository, request: ExportRequest, run_id: str, runner: str
-) -> ExportLease:
+def _take(repo: OpenRepository, request: ExportRequest, run_id: str, runner: str) -> ExportLease:
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        record = engine.exports.branch_export(repository, request.branch)
-        now = engine.clock.moment()
+        record = repo.engine.exports.branch_export(repo.record, request.branch)
+        now = repo.engine.clock.moment()
         if record is None or not _may_take(record, run_id, now.wall_ns):
             break
         taken = lifecycle.taken(record, runner, now.wall_ns)
         try:
-            held = engine.exports.replace_branch_export(repository, record, taken)
+            held = repo.engine.exports.replace_branch_export(repo.record, record, taken)
         except StaleVersionError:
             continue
-        return ExportLease(engine, repository, held, now)
+        return ExportLease(repo, held, now)
     raise ConflictError(
         f"export {run_id} has another runner, or has ended: see the export's status"
     )

@@ -12,11 +12,11 @@ others, the new end would be past. Its own checks use both of its clocks, so it 
 
 from collections.abc import Callable
 
-from graveler.engine import Engine
 from graveler.export import lifecycle
 from graveler.export.lifecycle import RENEWAL_S, WRITING_S
 from graveler.export.record import BranchExport, ExportRun, Progress
-from graveler.model import Event, Repository
+from graveler.model import Event
+from graveler.open_repository import OpenRepository
 from graveler.operations.leases import (
     TIME_TO_END_S,
     LeasedRecord,
@@ -39,12 +39,10 @@ _TIME_TO_PROGRESS_S = 600
 class ExportLease(LeasedRecord[BranchExport]):
     """One runner's hold on a run, with the record as this runner saw it last."""
 
-    def __init__(
-        self, engine: Engine, repository: Repository, record: BranchExport, taken_at: Moment
-    ) -> None:
+    def __init__(self, repo: OpenRepository, record: BranchExport, taken_at: Moment) -> None:
         """Hold the run of a record that this runner has just stored as its own, at taken_at."""
         assert record.run is not None
-        super().__init__(engine, repository, record, f"the export of branch {record.branch!r}")
+        super().__init__(repo, record, f"the export of branch {record.branch!r}")
         self._run_id = record.run.id
         self._runner = record.run.runner
         self._taken_at = taken_at
@@ -72,7 +70,7 @@ class ExportLease(LeasedRecord[BranchExport]):
 
     def _was_renewed_within(self, limit_s: float) -> bool:
         is_held = self.run.runner == self._runner  # until this runner gives the run up
-        return is_held and self._renewed_at.is_within(limit_s, self.engine.clock.moment())
+        return is_held and self._renewed_at.is_within(limit_s, self.repo.engine.clock.moment())
 
     def renew(self, progress: Progress) -> None:
         """Extend the lease and store the run's progress.
@@ -83,7 +81,7 @@ class ExportLease(LeasedRecord[BranchExport]):
             ContentionError: too many concurrent updates of the record.
         """
         self._refuse_if_deleted()
-        now = self.engine.clock.moment()
+        now = self.repo.engine.clock.moment()
         if self._taken_at.set_back_s(now) > _SET_BACK_S_MAX:
             raise StoppedError("the clock was set back: others would see an older lease")
 
@@ -97,21 +95,21 @@ class ExportLease(LeasedRecord[BranchExport]):
             raise UnwantedError("the branch is not exported to this path any more")
 
     def _stored(self, changed: BranchExport, event: Event | None) -> BranchExport:
-        exports = self.engine.exports
-        return exports.replace_branch_export(self.repository, self.record, changed, event)
+        exports = self.repo.engine.exports
+        return exports.replace_branch_export(self.repo.record, self.record, changed, event)
 
     def _current(self) -> BranchExport | None:
-        current = self.engine.exports.branch_export(self.repository, self.record.branch)
+        current = self.repo.engine.exports.branch_export(self.repo.record, self.record.branch)
         run = current.run if current is not None else None
         if run is None or (run.id, run.runner) != (self._run_id, self._runner):
             return None
         return current
 
     def _refuse_if_deleted(self) -> None:
-        repository, branch = self.engine.refs.repository_and_branch(
-            self.repository, self.record.branch
+        repository, branch = self.repo.engine.refs.repository_and_branch(
+            self.repo.record, self.record.branch
         )
-        exists = repository is not None and repository.uid == self.repository.uid
+        exists = repository is not None and repository.uid == self.repo.record.uid
         if not exists or branch is None:
             raise UnwantedError("the branch is deleted")
 

@@ -27,16 +27,15 @@ from graveler.export.paths import (
 )
 from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.export.status import is_report
-from graveler.model import Repository, RepositoryUID
+from graveler.model import RepositoryUID
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.lease import ExportLease
 from graveler.operations.leases import StoppedError
 
 Found = TypeVar("Found")
 
 
-def check_overlaps(
-    engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
-) -> bool:
+def check_overlaps(repo: OpenRepository, branch: str, configuration: ExportConfiguration) -> bool:
     """Check that the branch's export writes where no other one does.
 
     Returns:
@@ -47,10 +46,10 @@ def check_overlaps(
         AlreadyExistsError: a path overlaps with one of another branch, which the message names.
     """
     wanted = wanted_paths(configuration)
-    _check_outside_of_repositories(engine, wanted)
+    _check_outside_of_repositories(repo.engine, wanted)
     is_free = True
-    this_branch = (repository.uid, branch)
-    for conflict in _conflicts(engine, partial(conflicting_paths, wanted), but=this_branch):
+    this_branch = (repo.record.uid, branch)
+    for conflict in _conflicts(repo.engine, partial(conflicting_paths, wanted), but=this_branch):
         mine, theirs = conflict.found
         if not conflict.is_ending:
             raise AlreadyExistsError(
@@ -62,8 +61,7 @@ def check_overlaps(
 
 
 def check_first_export(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: str,
     record: BranchExport | None,
     configuration: ExportConfiguration,
@@ -77,8 +75,8 @@ def check_first_export(
     path = configuration.path
     if record is not None and path in paths_of(record).paths:
         return
-    for listed in engine.objects.list_objects(f"{path}/"):
-        if not is_report(listed.uri, configuration, repository.name, branch):
+    for listed in repo.engine.objects.list_objects(f"{path}/"):
+        if not is_report(listed.uri, configuration, repo.record.name, branch):
             raise AlreadyExistsError(
                 f"export path {path!r} is not empty: {listed.uri!r} is there, and the export would "
                 "overwrite objects that have its names: choose another path, or set force"
@@ -103,7 +101,7 @@ def check_overlaps_of_run(lease: ExportLease) -> None:
     if is_known:
         return
     try:
-        is_free = check_overlaps(lease.engine, lease.repository, lease.record.branch, wanted)
+        is_free = check_overlaps(lease.repo, lease.record.branch, wanted)
     except InvalidInputError as error:  # a repository that was created after the configuration
         raise AlreadyExistsError(str(error)) from error
     if not is_free:

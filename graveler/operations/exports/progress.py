@@ -72,7 +72,7 @@ class RunProgress:
         run = self._lease.run
         if run.configuration.status_path and self.etags:
             pieces = self.now.pieces
-            put_piece(self._requests, self._lease.repository, run.id, pieces, self.etags)
+            put_piece(self._requests, self._lease.repo.record, run.id, pieces, self.etags)
             self.now = replace(self.now, pieces=pieces + 1)
         self.etags = []
 

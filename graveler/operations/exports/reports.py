@@ -50,8 +50,8 @@ class ExportReports:
         self._requests = RetriedRequests(requests.engine, before_request)
         self._last_requests = last_requests
         run = lease.run
-        repository, branch = lease.repository.name, lease.record.branch
-        self._content = lease.engine.content(lease.repository, run.commit_id)
+        repository, branch = lease.repo.record.name, lease.record.branch
+        self._content = lease.repo.content(run.commit_id)
         self._file = status.status_file(run.configuration, repository, branch, run.commit_id)
         self.latest_file = status.latest_file(run.configuration, run.started_ns)
 
@@ -155,26 +155,26 @@ class ExportReports:
 
     def _latest_text(self, outcome: str, signalled_errors: int, manifest_uri: str) -> bytes:
         run = self._lease.run
-        commit = self._lease.engine.history(self._lease.repository).commit(run.commit_id)
+        commit = self._lease.repo.history().commit(run.commit_id)
         fields = {
             "status": outcome,
             "commit": run.commit_id,
             "message": commit.message,
-            "repository": self._lease.repository.name,
+            "repository": self._lease.repo.record.name,
             "branch": self._lease.record.branch,
             "path": run.configuration.path,
             "export_id": run.id,
             "manifest": manifest_uri,
             "objects": self.objects,
             "signalled_errors": signalled_errors,
-            "finished": rfc3339(self._lease.engine.clock.now_ns()),
+            "finished": rfc3339(self._lease.repo.engine.clock.now_ns()),
         }
         return status.latest_text(fields)
 
     # The manifest
 
     def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
-        namespace, run = self._lease.repository.storage_namespace, self._lease.run
+        namespace, run = self._lease.repo.record.storage_namespace, self._lease.run
         stored = []
         for number in range(pieces):
             uri = piece_uri(namespace, run.id, number)

@@ -22,9 +22,10 @@ from graveler.export.record import (
     ExportState,
 )
 from graveler.export.status import longest_name
-from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
+from graveler.model import NO_COMMIT, Branch, CommitID, Event
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.overlaps import check_first_export, check_overlaps
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
@@ -72,13 +73,13 @@ def configure(
         ContentionError: too many concurrent updates of the export.
     """
 
-    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
-        checked = _checked(engine, found.name, branch, configuration)
-        check_overlaps(engine, found, branch, checked)
+    def change(repo: OpenRepository, current: Branch, record: BranchExport | None) -> BranchExport:
+        checked = _checked(engine, repo.record.name, branch, configuration)
+        check_overlaps(repo, branch, checked)
         if record is not None and record.is_forgotten:
             raise ConflictError("the deleted export of the branch has not stopped yet: retry")
         if not force:
-            check_first_export(engine, found, branch, record, checked)
+            check_first_export(repo, branch, record, checked)
         return lifecycle.configured(record, branch, checked, current.commit_id)
 
     _change(engine, repository, branch, change)
@@ -93,23 +94,22 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
         NotFoundError: the branch does not exist, or it is not exported.
         ContentionError: too many concurrent updates of the export.
     """
-    found, _ = current_branch(engine, repository, branch)
-    event = engine.event(_REQUESTED, found, branch=branch)
+    repo, _ = current_branch(engine, repository, branch)
+    event = repo.event(_REQUESTED, branch=branch)
 
     def attempt() -> None:
-        record = _configured(engine.exports.branch_export(found, branch), branch)
+        record = _configured(engine.exports.branch_export(repo.record, branch), branch)
         left = lifecycle.ended(record, engine.clock.now_ns())
         if left is None:
-            delete_record(engine, found, record)
+            delete_record(repo, record)
         else:
-            engine.exports.replace_branch_export(found, record, left, event)
+            engine.exports.replace_branch_export(repo.record, record, left, event)
 
     retry_stale(attempt, f"the export of branch {branch!r}")
 
 
 def delete_branch(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     record: BranchExport | None,
     event: Event,
@@ -124,12 +124,12 @@ def delete_branch(
     Raises:
         StaleVersionError: another writer changed the branch or its export.
     """
-    left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
-    engine.exports.delete_branch(
-        repository, branch, event, drop_after_ns, export=record, left=left, starts=starts
+    left = None if record is None else lifecycle.ended(record, repo.engine.clock.now_ns())
+    repo.engine.exports.delete_branch(
+        repo.record, branch, event, drop_after_ns, export=record, left=left, starts=starts
     )
     if record is not None and left is None:
-        delete_pieces(engine, repository, record.run)
+        delete_pieces(repo, record.run)
 
 
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
@@ -191,15 +191,15 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
     """
     run_id = ""
 
-    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
+    def change(repo: OpenRepository, current: Branch, record: BranchExport | None) -> BranchExport:
         nonlocal run_id
         now = _configured(record, branch)
         if now.state is ExportState.IN_PROGRESS:
             raise ConflictError("export currently in progress: wait until it has ended")
         now_ns = engine.clock.now_ns()
-        run_id = new_run_id(engine, found, current)
+        run_id = new_run_id(repo, current)
         whole = lifecycle.unverified(now)
-        begun = lifecycle.begun(whole, found.name, run_id, current.commit_id, now_ns)
+        begun = lifecycle.begun(whole, repo.record.name, run_id, current.commit_id, now_ns)
         return lifecycle.left_to_batch(begun, now_ns) if in_batch else begun
 
     _change(engine, repository, branch, change)
@@ -215,7 +215,9 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
         ContentionError: too many concurrent updates of the export.
     """
 
-    def change(_found: Repository, _current: Branch, record: BranchExport | None) -> BranchExport:
+    def change(
+        _found: OpenRepository, _current: Branch, record: BranchExport | None
+    ) -> BranchExport:
         now = _configured(record, branch)
         if now.state is not ExportState.FAILED:
             raise ConflictError("incorrect status: only a failed export can be repaired")
@@ -225,8 +227,8 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
 
 
 def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
-    found, _ = current_branch(engine, repository, branch)
-    return _configured(engine.exports.branch_export(found, branch), branch)
+    repo, _ = current_branch(engine, repository, branch)
+    return _configured(engine.exports.branch_export(repo.record, branch), branch)
 
 
 def _configured(record: BranchExport | None, branch: str) -> BranchExport:
@@ -239,7 +241,7 @@ def _change(
     engine: Engine,
     repository: str,
     branch: str,
-    change: Callable[[Repository, Branch, BranchExport | None], BranchExport],
+    change: Callable[[OpenRepository, Branch, BranchExport | None], BranchExport],
 ) -> None:
     """Replace the record by change(repository, branch, record); retry if it changed meanwhile.
 
@@ -255,12 +257,12 @@ def _change(
     check_branch_name(branch)
 
     def attempt() -> None:
-        found = read_repository(engine, repository)
-        record = engine.exports.branch_export(found, branch)
-        current = read_branch(engine, found, branch)
-        changed = change(found, current, record)
-        event = engine.event(_REQUESTED, found, branch=branch)
-        engine.exports.replace_branch_export(found, record, changed, event)
+        repo = read_repository(engine, repository)
+        record = engine.exports.branch_export(repo.record, branch)
+        current = read_branch(repo, branch)
+        changed = change(repo, current, record)
+        event = repo.event(_REQUESTED, branch=branch)
+        engine.exports.replace_branch_export(repo.record, record, changed, event)
 
     retry_stale(attempt, f"the export of branch {branch!r}")
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -79,7 +78,7 @@ class _Runner:
     ) -> None:
         self._lease = lease
         self._request = request
-        self._engine: Engine = lease.engine
+        self._engine = lease.repo.engine
         self._deadline = InvocationDeadline(time_left_s)
         self._workers = workers
         self._requests = RetriedRequests(self._engine, self._check)
@@ -197,7 +196,7 @@ class _Runner:
             ),
             lambda _: event,
         )
-        delete_pieces(self._engine, self._lease.repository, self._lease.run)
+        delete_pieces(self._lease.repo, self._lease.run)
 
     def _fail(self, error: str, *, may_report: bool = True) -> None:
         """End the run as failed.
@@ -216,16 +215,15 @@ class _Runner:
         self._lease.change(
             lambda now: lifecycle.failed(now, message, progress, event.time_ns), lambda _: event
         )
-        delete_pieces(self._engine, self._lease.repository, self._lease.run)
+        delete_pieces(self._lease.repo, self._lease.run)
 
     def _event(self, state: ExportState, **more: object) -> Event:
         run = self._lease.run
         objects = 0
         with suppress(CorruptDataError):  # then the run has failed for that reason
             objects = self._reports.objects
-        return self._engine.event(
+        return self._lease.repo.event(
             "export_finished",
-            self._lease.repository,
             branch=self._lease.record.branch,
             export_id=run.id,
             commit_id=run.commit_id,
@@ -321,12 +319,12 @@ class _Runner:
 
 def work_of(lease: ExportLease) -> ExportWork:
     """Return the work of the leased run."""
-    engine, repository = lease.engine, lease.repository
+    repo = lease.repo
     known = destination_of(lease.record, lease.run.configuration.path)
-    nothing = engine.metarange(repository, EMPTY_METARANGE)
+    nothing = repo.metarange(EMPTY_METARANGE)
     contents = [
-        engine.content(repository, commit) if commit else nothing
+        repo.content(commit) if commit else nothing
         for commit in (known.exported_commit, *known.touched_commits)
     ]
     bases = {content.id: content for content in contents}
-    return ExportWork(engine.content(repository, lease.run.commit_id), tuple(bases.values()))
+    return ExportWork(repo.content(lease.run.commit_id), tuple(bases.values()))

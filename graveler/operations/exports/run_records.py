@@ -7,19 +7,19 @@ takes the run over finds the ETags of the copies that others made.
 from collections.abc import Sequence
 from contextlib import suppress
 
-from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.export import manifest
 from graveler.export.manifest import ETag, piece_uri
 from graveler.export.record import BranchExport, ExportRun
 from graveler.model import Branch, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.retried_requests import RetriedRequests
 
 
-def new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
+def new_run_id(repo: OpenRepository, branch: Branch) -> str:
     """Return a new ID for a run that exports the branch's head."""
-    uid = engine.names.new_uid()
-    return f"{repository.name}-{branch.name}-{branch.commit_id}-{uid}"
+    uid = repo.engine.names.new_uid()
+    return f"{repo.record.name}-{branch.name}-{branch.commit_id}-{uid}"
 
 
 def put_piece(
@@ -38,22 +38,22 @@ def put_piece(
     requests.put(uri, manifest.piece_of(etags), manifest.CONTENT_TYPE)
 
 
-def delete_pieces(engine: Engine, repository: Repository, run: ExportRun | None) -> None:
+def delete_pieces(repo: OpenRepository, run: ExportRun | None) -> None:
     """Delete the pieces of an ended run, without raising if the object store fails."""
     if run is None:
         return
     numbers = range(run.progress.pieces)
-    uris = [piece_uri(repository.storage_namespace, run.id, number) for number in numbers]
+    uris = [piece_uri(repo.record.storage_namespace, run.id, number) for number in numbers]
     if uris:
         with suppress(GravelerError):
-            engine.objects.delete_many(uris)
+            repo.engine.objects.delete_many(uris)
 
 
-def delete_record(engine: Engine, repository: Repository, record: BranchExport) -> None:
+def delete_record(repo: OpenRepository, record: BranchExport) -> None:
     """Delete the export's record, and the pieces of its run.
 
     Raises:
         StaleVersionError: another writer changed the record.
     """
-    engine.exports.delete_branch_export(repository, record)
-    delete_pieces(engine, repository, record.run)
+    repo.engine.exports.delete_branch_export(repo.record, record)
+    delete_pieces(repo, record.run)

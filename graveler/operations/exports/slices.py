@@ -29,6 +29,7 @@ from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.export.walk import ExportWalk
 from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports.existing_objects import present_in
 from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
@@ -58,7 +59,7 @@ class RunSpec:
         run = lease.run
         configuration = run.configuration
         return cls(
-            repository=lease.repository,
+            repository=lease.repo.record,
             branch=lease.record.branch,
             run_id=run.id,
             runner=run.runner,
@@ -141,9 +142,10 @@ def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSl
 
     No request is under way when it returns. Errors are in the result, not raised.
     """
+    repo = OpenRepository(engine, run.repository)
     work = ExportWork(
-        engine.metarange(run.repository, run.head),
-        [engine.metarange(run.repository, base) for base in run.bases],
+        repo.metarange(run.head),
+        [repo.metarange(base) for base in run.bases],
     )
     walk = ExportWalk(
         work,

@@ -29,7 +29,8 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
-from graveler.model import Branch, Change, Record, Repository, StagingToken
+from graveler.model import Branch, Change, Record, StagingToken
+from graveler.open_repository import OpenRepository
 
 _FOLDER = b"_lakefs_actions/"
 _FOLDER_END = b"_lakefs_actions0"
@@ -87,9 +88,7 @@ class ActionFiles:
 NO_FILES = ActionFiles()
 
 
-def committed_action_files(
-    engine: Engine, repository: Repository, content: MetaRange, event: str
-) -> ActionFiles:
+def committed_action_files(repo: OpenRepository, content: MetaRange, event: str) -> ActionFiles:
     """Return the action files in committed content; event is for messages.
 
     Without action files, this costs no request if the content's metarange and its first range are
@@ -98,9 +97,9 @@ def committed_action_files(
     Raises:
         PreconditionFailedError: an action file is malformed.
     """
-    if runs_no_hooks(engine, repository):
+    if runs_no_hooks(repo):
         return NO_FILES
-    return _loaded(engine, repository, content.few_records(_FOLDER, _FOLDER_END), event)
+    return _loaded(repo, content.few_records(_FOLDER, _FOLDER_END), event)
 
 
 def staged_action_files(engine: Engine, token: StagingToken) -> Sequence[Change]:
@@ -109,8 +108,7 @@ def staged_action_files(engine: Engine, token: StagingToken) -> Sequence[Change]
 
 
 def branch_action_files(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     event: str,
     staged: StagedActionFiles | None = None,
@@ -123,38 +121,36 @@ def branch_action_files(
     Raises:
         PreconditionFailedError: an action file is malformed.
     """
-    if runs_no_hooks(engine, repository):
+    if runs_no_hooks(repo):
         return NO_FILES
-    committed = engine.content(repository, branch.commit_id)
-    newest = staged(branch) if staged else staged_action_files(engine, branch.staging_token)
-    sealed = View(engine, repository, branch.sealed_tokens, committed)
+    committed = repo.content(branch.commit_id)
+    newest = staged(branch) if staged else staged_action_files(repo.engine, branch.staging_token)
+    sealed = View(repo, branch.sealed_tokens, committed)
     changes = {**dict(sealed.changes(_FOLDER, _FOLDER_END)), **dict(newest)}
     kept = (
         record for record in committed.few_records(_FOLDER, _FOLDER_END) if record[0] not in changes
     )
     added = ((path, value) for path, value in changes.items() if value is not None)
-    return _loaded(engine, repository, sorted([*kept, *added]), event)
+    return _loaded(repo, sorted([*kept, *added]), event)
 
 
-def runs_no_hooks(engine: Engine, repository: Repository) -> bool:
+def runs_no_hooks(repo: OpenRepository) -> bool:
     """Whether no hook of the repository ever runs."""
-    return engine.ignores_actions or repository.read_only
+    return repo.engine.ignores_actions or repo.record.read_only
 
 
-def _loaded(
-    engine: Engine, repository: Repository, records: Iterable[Record], event: str
-) -> ActionFiles:
-    return ActionFiles(tuple(_actions(engine, repository, records, event)))
+def _loaded(repo: OpenRepository, records: Iterable[Record], event: str) -> ActionFiles:
+    return ActionFiles(tuple(_actions(repo, records, event)))
 
 
 def _actions(
-    engine: Engine, repository: Repository, records: Iterable[Record], event: str
+    repo: OpenRepository, records: Iterable[Record], event: str
 ) -> Iterator[tuple[str, ActionFile]]:
     names: set[str] = set()
     for record in records:
         file = record[0].decode("utf-8", "replace")
         try:
-            action = _load(engine, repository, record, names)
+            action = _load(repo, record, names)
         except InvalidInputError as error:
             raise _refused(event, file, str(error)) from error
         names.add(action.name)
@@ -167,7 +163,7 @@ def _refused(event: str, file: str, problem: str) -> PreconditionFailedError:
     )
 
 
-def _load(engine: Engine, repository: Repository, record: Record, others: set[str]) -> ActionFile:
+def _load(repo: OpenRepository, record: Record, others: set[str]) -> ActionFile:
     """Return the record's action; others are the names of the actions before it.
 
     Raises:
@@ -178,14 +174,14 @@ def _load(engine: Engine, repository: Repository, record: Record, others: set[st
         raise InvalidInputError(f"there are more than {ACTION_FILES_MAX} action files")
     if b"/" in path[len(_FOLDER) :]:
         raise InvalidInputError(f"action files must be directly in {_FOLDER.decode()}")
-    action = _read(engine, repository, path, value)
+    action = _read(repo, path, value)
     if action.name in others:
         raise InvalidInputError(f"another action has the name {action.name!r}")
     return action
 
 
-def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> ActionFile:
-    found = object_stat(repository, path, value)
+def _read(repo: OpenRepository, path: bytes, value: bytes) -> ActionFile:
+    found = object_stat(repo.record, path, value)
     entry = found.entry
     if entry.size_bytes > ACTION_FILE_BYTES_MAX:
         raise InvalidInputError(
@@ -194,6 +190,6 @@ def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> 
     if entry.size_bytes <= 0:
         return parse_action(b"")
     try:
-        return parse_action(read_content(engine, found).content)
+        return parse_action(read_content(repo.engine, found).content)
     except GoneError as error:
         raise InvalidInputError(f"its data cannot be read: {error}") from error

@@ -13,11 +13,11 @@ import msgspec
 
 from graveler.branches.heads import Ending, Move, move_head
 from graveler.committed.metarange import MetaRange
-from graveler.engine import Engine
 from graveler.errors import GravelerError, PreconditionFailedError
-from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID
 from graveler.model.hooks import Occurrence, run_id
 from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import ActionFiles, committed_action_files
 from graveler.operations.hooks.pace import TaskPace
 from graveler.operations.hooks.run import run_hooks, store_run
@@ -40,8 +40,7 @@ class _Asked:
 
 
 def start_after(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     content: MetaRange,
     event: str,
     branch: str,
@@ -54,7 +53,7 @@ def start_after(
 
     Args:
         engine: where everything is stored.
-        repository: whose commit it is.
+        repo: whose commit it is.
         content: the commit's.
         event: of lakeFS's, such as `post-commit`.
         branch: its new head is the commit.
@@ -71,17 +70,16 @@ def start_after(
         merge_source=merge_source,
     )
     try:
-        files = committed_action_files(engine, repository, content, event)
+        files = committed_action_files(repo, content, event)
         if not before and not files.due(event, branch):
             return None
     except PreconditionFailedError:
         pass  # the task reports the malformed action file
-    return _start(engine, repository, about, commit.id, commit.committer, commit, before)
+    return _start(repo, about, commit.id, commit.committer, commit, before)
 
 
 def start_after_ref(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     files: ActionFiles,
     about: Occurrence,
     content_of: CommitID,
@@ -91,7 +89,7 @@ def start_after_ref(
 
     Args:
         engine: where everything is stored.
-        repository: whose branch or tag it is.
+        repo: whose branch or tag it is.
         files: those of the commit content_of.
         about: the occurrence; its run is filled in here.
         content_of: the commit that the branch or tag names.
@@ -99,20 +97,19 @@ def start_after_ref(
     """
     if not files.due(about.event, about.branch):
         return None
-    return _start(engine, repository, about, content_of, user, None, "")
+    return _start(repo, about, content_of, user, None, "")
 
 
 def _start(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     about: Occurrence,
     content_of: CommitID,
     user: str,
     commit: Commit | None,
     before: str,
 ) -> TaskStart:
-    now_ns = engine.clock.now_ns()
-    task_id = ID_PREFIXES[TaskKind.HOOKS] + engine.names.new_uid()
+    now_ns = repo.engine.clock.now_ns()
+    task_id = ID_PREFIXES[TaskKind.HOOKS] + repo.engine.names.new_uid()
     asked = _Asked(
         about=replace(about, run_id=run_id(now_ns, task_id)),
         content_of=content_of,
@@ -128,29 +125,28 @@ def _start(
         branch=about.branch,
         request=asdict(asked),
     )
-    return TaskStart(task, task_event(engine, "task_started", repository, task))
+    return TaskStart(task, task_event(repo, "task_started", task))
 
 
-def announce(engine: Engine, repository: Repository, starts: TaskStart | None) -> None:
+def announce(repo: OpenRepository, starts: TaskStart | None) -> None:
     """Make a runner look at the new task at once.
 
     Its event leads to the same message, but later. So the hooks run even if this fails.
     """
     if starts is not None:
         with suppress(GravelerError):
-            engine.task_queue.send(TaskMessage(repository.name, starts.task.id))
+            repo.engine.task_queue.send(TaskMessage(repo.record.name, starts.task.id))
 
 
 def move_and_announce(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     branch: Branch,
     plan: Callable[[Branch], Move],
     ending: Ending | None = None,
 ) -> Move:
     """Move the head as `move_head` does, and announce the task that follows."""
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
+    move = move_head(repo, branch, plan, ending)
+    announce(repo, move.starts)
     return move
 
 
@@ -161,9 +157,9 @@ def run_after(hold: Hold) -> Mapping[str, str]:
         PreconditionFailedError: an action file is malformed.
         StoppedError: this runner must not continue.
     """
-    engine, repository = hold.engine, hold.current_repository()
+    repo = hold.current_repository()
     asked = msgspec.convert(hold.task.request, _Asked)
-    content = engine.history(repository).commit(asked.content_of)
+    content = repo.history().commit(asked.content_of)
     about = asked.about
     if asked.is_commits:
         about = replace(
@@ -173,18 +169,16 @@ def run_after(hold: Hold) -> Mapping[str, str]:
             metadata=content.metadata,
         )
     if asked.before:
-        _note_commit(engine, repository, asked.before, about.commit_id)
-    metarange = engine.metarange(repository, content.metarange_id)
-    due = committed_action_files(engine, repository, metarange, about.event).due(
-        about.event, about.branch
-    )
+        _note_commit(repo, asked.before, about.commit_id)
+    metarange = repo.metarange(content.metarange_id)
+    due = committed_action_files(repo, metarange, about.event).due(about.event, about.branch)
     if not due:
         return {}
-    run = run_hooks(engine, repository, about, due, TaskPace(hold))
+    run = run_hooks(repo, about, due, TaskPace(hold))
     return {"run_id": run.id, "status": run.status}
 
 
-def _note_commit(engine: Engine, repository: Repository, before: str, commit_id: str) -> None:
-    run = engine.refs.hook_run(repository, before)
+def _note_commit(repo: OpenRepository, before: str, commit_id: str) -> None:
+    run = repo.engine.refs.hook_run(repo.record, before)
     if run is not None and run.commit_id != commit_id:
-        store_run(engine, repository, replace(run, commit_id=commit_id))
+        store_run(repo, replace(run, commit_id=commit_id))

@@ -10,9 +10,8 @@ hooks share a bounded time.
 
 from dataclasses import dataclass, replace
 
-from graveler.engine import Engine
-from graveler.model import Repository
 from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import ActionFiles
 from graveler.operations.hooks.pace import Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks
@@ -29,8 +28,7 @@ class HookGate:
     operation: its name; the IDs of its runs follow from the name and the time.
     """
 
-    engine: Engine
-    repository: Repository
+    repo: OpenRepository
     operation: str
     time_ns: int
     pace: Pace
@@ -55,22 +53,22 @@ class HookGate:
         files.require_served(about.event, about.branch, even_later=False)
         time_ns = self.time_ns + (0 if about.event == PREPARE_COMMIT else _STEP_NS)
         run = run_id(time_ns, self.operation, about.event, *state)
-        ended = run_hooks(self.engine, self.repository, replace(about, run_id=run), due, self.pace)
+        ended = run_hooks(self.repo, replace(about, run_id=run), due, self.pace)
         if ended.status is HookStatus.FAILED:
             raise failure_of(ended)
         return run
 
 
-def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> HookGate:
+def request_gate(repo: OpenRepository, *, may_wait: bool) -> HookGate:
     """Return the gate of a request.
 
     may_wait: if not, an operation with hooks is left to a task: the gate raises TakesLongError.
     """
-    pace = RequestPace(engine, may_wait=may_wait)
-    return HookGate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
+    pace = RequestPace(repo.engine, may_wait=may_wait)
+    return HookGate(repo, repo.engine.names.new_uid(), repo.engine.clock.now_ns(), pace)
 
 
-def task_gate(hold: Hold) -> HookGate:
-    """Return the gate of a task."""
+def task_gate(hold: Hold, repo: OpenRepository) -> HookGate:
+    """Return the gate of a task in its repository."""
     task = hold.task
-    return HookGate(hold.engine, hold.repository, task.id, task.create_time_ns, TaskPace(hold))
+    return HookGate(repo, task.id, task.create_time_ns, TaskPace(hold))

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
-from graveler.engine import Engine
-from graveler.model import Branch, Repository
+from graveler.model import Branch
 from graveler.model.hooks import PREPARE_COMMIT, Occurrence
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import (
     StagedActionFiles,
     branch_action_files,
@@ -40,19 +40,18 @@ def about_commit(
     )
 
 
-def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
+def is_guarded(repo: OpenRepository, branch: Branch) -> bool:
     """Whether hooks run before a commit of the branch's staged changes.
 
     Raises:
         PreconditionFailedError: an action file is malformed.
     """
-    files = branch_action_files(engine, repository, branch, PRE_COMMIT)
+    files = branch_action_files(repo, branch, PRE_COMMIT)
     return any(files.due(event, branch.name) for event in (PREPARE_COMMIT, PRE_COMMIT))
 
 
 def pass_before_sealing(
     gate: HookGate,
-    repository: Repository,
     branch: Branch,
     about: Occurrence,
     staged: StagedActionFiles | None = None,
@@ -65,22 +64,20 @@ def pass_before_sealing(
         HookFailedError, PreconditionFailedError: as `HookGate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = branch_action_files(gate.engine, repository, branch, PRE_COMMIT, staged)
+    files = branch_action_files(gate.repo, branch, PRE_COMMIT, staged)
     files.require_served(PRE_COMMIT, even_later=True)
     gate.pass_through(files, replace(about, event=PREPARE_COMMIT))
     if files.due(PRE_COMMIT, branch.name):
         gate.pace.begin()
 
 
-def pass_before_commit(
-    gate: HookGate, repository: Repository, content: MetaRange, about: Occurrence, *state: str
-) -> str:
+def pass_before_commit(gate: HookGate, content: MetaRange, about: Occurrence, *state: str) -> str:
     """Run the hooks of `pre-commit` that the content names; return the run's ID.
 
     Raises:
         HookFailedError, PreconditionFailedError: as `HookGate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = committed_action_files(gate.engine, repository, content, PRE_COMMIT)
+    files = committed_action_files(gate.repo, content, PRE_COMMIT)
     files.require_served(PRE_COMMIT, even_later=True)
     return gate.pass_through(files, replace(about, event=PRE_COMMIT), *state)

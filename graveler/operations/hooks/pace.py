@@ -80,11 +80,11 @@ class TaskPace:
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
-        self._clock = hold.engine.clock
+        self._clock = hold.repo.engine.clock
         self._since_ns = 0
 
     def begin(self) -> None:
-        if self._hold.engine.hook_queue is not None:
+        if self._hold.repo.engine.hook_queue is not None:
             raise TaskHasHooksError("hooks are due")
         self._since_ns = self._clock.now_ns()
         self._hold.report_again()

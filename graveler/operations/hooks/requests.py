@@ -4,8 +4,9 @@ from graveler.branches.lookup import read_repository
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
 from graveler.messages import Refusal
-from graveler.model import Page, Repository
+from graveler.model import Page
 from graveler.model.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
+from graveler.open_repository import OpenRepository
 
 
 def list_page(
@@ -19,8 +20,8 @@ def list_page(
     """
     if branch and commit_id:
         raise InvalidInputError("can't use both branchID and MergedCommitID: parameters conflict")
-    found = read_repository(engine, repository)
-    return engine.refs.hook_runs(found, after, amount, branch=branch, commit_id=commit_id)
+    repo = read_repository(engine, repository)
+    return engine.refs.hook_runs(repo.record, after, amount, branch=branch, commit_id=commit_id)
 
 
 def get(engine: Engine, repository: str, run_id: str) -> Run:
@@ -30,20 +31,20 @@ def get(engine: Engine, repository: str, run_id: str) -> Run:
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository or the run does not exist.
     """
-    found = read_repository(engine, repository)
-    return _run(engine, found, run_id, Refusal.RUN_NOT_FOUND)
+    repo = read_repository(engine, repository)
+    return _run(repo, run_id, Refusal.RUN_NOT_FOUND)
 
 
-def _run(engine: Engine, repository: Repository, run_id: str, refusal: Refusal) -> Run:
-    run = _find(engine, repository, run_id)
+def _run(repo: OpenRepository, run_id: str, refusal: Refusal) -> Run:
+    run = _find(repo, run_id)
     if run is None:
-        raise refusal.error(f"no run {run_id!r} in repository {repository.name!r}")
+        raise refusal.error(f"no run {run_id!r} in repository {repo.record.name!r}")
     return run
 
 
-def _find(engine: Engine, repository: Repository, run_id: str) -> Run | None:
+def _find(repo: OpenRepository, run_id: str) -> Run | None:
     # A store refuses keys that are empty or too long.
-    return engine.refs.hook_run(repository, run_id) if is_run_id(run_id) else None
+    return repo.engine.refs.hook_run(repo.record, run_id) if is_run_id(run_id) else None
 
 
 def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int) -> Page[HookRun]:
@@ -53,8 +54,8 @@ def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int)
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    found = read_repository(engine, repository)
-    run = _find(engine, found, run_id)
+    repo = read_repository(engine, repository)
+    run = _find(repo, run_id)
     ordered = [hook for hook in run.hooks if hook.id > after] if run is not None else []
     page = tuple(ordered[:amount])
     return Page(page, page[-1].id if page and len(ordered) > amount else "")
@@ -67,14 +68,14 @@ def output(engine: Engine, repository: str, run_id: str, hook_run_id: str) -> by
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository, the run or its hook does not exist, or the file is deleted.
     """
-    found = read_repository(engine, repository)
-    run = _run(engine, found, run_id, Refusal.NOT_FOUND)
+    repo = read_repository(engine, repository)
+    run = _run(repo, run_id, Refusal.NOT_FOUND)
     hook = next((each for each in run.hooks if each.id == hook_run_id), None)
     if hook is None:
         raise Refusal.NOT_FOUND.error(f"run {run_id} has no hook run {hook_run_id!r}")
     if hook.status is HookStatus.SKIPPED:
         return None
     try:
-        return engine.objects.get(log_uri(found.storage_namespace, run.id, hook.id))
+        return engine.objects.get(log_uri(repo.record.storage_namespace, run.id, hook.id))
     except GoneError as error:
         raise NotFoundError("not found", f"the output of run {run_id} was deleted") from error

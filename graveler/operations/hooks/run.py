@@ -15,10 +15,8 @@ from dataclasses import dataclass, replace
 from graveler.actions.action import ActionFile, Hook
 from graveler.actions.condition import holds
 from graveler.actions.secrets import SECRET_PREFIX, Secrets
-from graveler.engine import Engine
 from graveler.errors import HookFailedError, InvalidInputError
 from graveler.limits import HOOK_ACTIONS_AT_ONCE, HOOK_ERROR_BYTES_MAX, HOOK_TIMEOUT_S_MAX
-from graveler.model import Repository
 from graveler.model.hooks import (
     HookRun,
     HookStatus,
@@ -31,6 +29,7 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
+from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.calls import TOO_LATE, HookCall, HookOutput, call
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
@@ -45,8 +44,7 @@ _TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 def run_hooks(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     about: Occurrence,
     actions: tuple[ActionFile, ...],
     pace: Pace,
@@ -57,21 +55,21 @@ def run_hooks(
         GravelerError: a store failed.
         Exception: whatever pace raises to stop.
     """
-    finished = engine.refs.hook_run(repository, about.run_id)
+    finished = repo.engine.refs.hook_run(repo.record, about.run_id)
     if finished is not None:
         return finished
     pace.begin()
-    ended = _Hooks(engine, repository, about, pace).run(actions)
+    ended = _Hooks(repo, about, pace).run(actions)
     run = run_of(about, ended)
-    store_run(engine, repository, run)
+    store_run(repo, run)
     return run
 
 
-def store_run(engine: Engine, repository: Repository, run: Run) -> None:
+def store_run(repo: OpenRepository, run: Run) -> None:
     """Store the run's manifest and then its record, so that the record never names a lost file."""
-    uri = manifest_uri(repository.storage_namespace, run.id)
-    engine.objects.put(uri, manifest(run), "application/json")
-    engine.refs.put_hook_run(repository, run)
+    uri = manifest_uri(repo.record.storage_namespace, run.id)
+    repo.engine.objects.put(uri, manifest(run), "application/json")
+    repo.engine.refs.put_hook_run(repo.record, run)
 
 
 def failure_of(run: Run) -> HookFailedError:
@@ -118,11 +116,8 @@ class _Running:
 class _Hooks:
     """The hooks of one run."""
 
-    def __init__(
-        self, engine: Engine, repository: Repository, about: Occurrence, pace: Pace
-    ) -> None:
-        self._engine = engine
-        self._repository = repository
+    def __init__(self, repo: OpenRepository, about: Occurrence, pace: Pace) -> None:
+        self._repo = repo
         self._about = about
         self._pace = pace
         self._ended = dict(pace.ended(about.run_id))
@@ -166,7 +161,7 @@ class _Hooks:
         self._pace.tick()
 
     def _overdue(self) -> set[Future[HookRun]]:
-        now_ns = self._engine.clock.now_ns()
+        now_ns = self._repo.engine.clock.now_ns()
         return {future for future, each in self._running.items() if now_ns > each.until_ns}
 
     def _abandoned(self, running: _Running) -> HookRun:
@@ -201,7 +196,7 @@ class _Hooks:
             hook_id=chain.hook.id,
             action=chain.action.name,
             status=HookStatus.COMPLETED,
-            start_ns=self._engine.clock.now_ns(),
+            start_ns=self._repo.engine.clock.now_ns(),
         )
 
     def _begin(self, chain: _Chain, pool: ContextThreads) -> None:
@@ -214,8 +209,8 @@ class _Hooks:
         timeout_s = self._pace.time_for(timeout_s)
         secrets = Secrets(self._secret)
         made = HookCall(
-            engine=self._engine,
-            repository=self._repository.name,
+            engine=self._repo.engine,
+            repository=self._repo.record.name,
             about=self._about,
             action=chain.action.name,
             hook=chain.hook,
@@ -233,7 +228,7 @@ class _Hooks:
         except (HookFailedError, InvalidInputError) as error:
             return self._failed(begun, made.output, made.secrets, str(error))
         self._log(begun, made.secrets.masked(made.output.text))
-        return replace(begun, end_ns=self._engine.clock.now_ns())
+        return replace(begun, end_ns=self._repo.engine.clock.now_ns())
 
     def _failed(
         self, begun: HookRun, output: HookOutput, secrets: Secrets, problem: str
@@ -243,18 +238,18 @@ class _Hooks:
         self._log(begun, text)
         cut = problem.encode("utf-8", "replace")[:HOOK_ERROR_BYTES_MAX].decode("utf-8", "ignore")
         return replace(
-            begun, status=HookStatus.FAILED, end_ns=self._engine.clock.now_ns(), error=cut
+            begun, status=HookStatus.FAILED, end_ns=self._repo.engine.clock.now_ns(), error=cut
         )
 
     def _log(self, begun: HookRun, text: str) -> None:
-        uri = log_uri(self._repository.storage_namespace, self._about.run_id, begun.id)
-        self._engine.objects.put(uri, text.encode("utf-8", "replace"), _TEXT_TYPE)
+        uri = log_uri(self._repo.record.storage_namespace, self._about.run_id, begun.id)
+        self._repo.engine.objects.put(uri, text.encode("utf-8", "replace"), _TEXT_TYPE)
 
     def _secret(self, name: str) -> str | None:
         """Return the secret; "" for a name that hooks may not use, as in lakeFS."""
         if not name.startswith(SECRET_PREFIX):
             return ""
-        return self._engine.hook_targets.secrets.secret(name)
+        return self._repo.engine.hook_targets.secrets.secret(name)
 
 
 def _ids_of(actions: tuple[ActionFile, ...]) -> Iterator[str]:

@@ -11,8 +11,9 @@ from graveler.engine import Engine
 from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, CommitID, Record, Repository
+from graveler.model import Branch, CommitID, Record
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.requests import start
 from graveler.refs.resolve import Staging, resolve
 from graveler.staging.listing import PageQuery
@@ -57,9 +58,8 @@ class ResolvedRequest:
 class PrefixObjects:
     """The objects to copy, by path."""
 
-    def __init__(self, engine: Engine, repository: Repository, asked: ResolvedRequest) -> None:
-        self._engine = engine
-        self._repository = repository
+    def __init__(self, repo: OpenRepository, asked: ResolvedRequest) -> None:
+        self._repo = repo
         self._asked = asked
         self._prefix = asked.request.source_prefix.encode()
 
@@ -77,13 +77,13 @@ class PrefixObjects:
         return list(islice(view.records(staged, query.start, query.end), amount))
 
     def _view(self, destination: Branch) -> View:
-        engine, repository, source = self._engine, self._repository, self._asked.source
+        repo, source = self._repo, self._asked.source
         if not self._asked.is_branch:
-            return View(engine, repository, (), engine.content(repository, CommitID(source)))
+            return View(repo, (), repo.content(CommitID(source)))
         if source == destination.name:
-            return view_of_branch(engine, repository, destination)
-        branch = read_branch(engine, repository, source, self._asked.source_uid)
-        return view_of_branch(engine, repository, branch)
+            return view_of_branch(repo, destination)
+        branch = read_branch(repo, source, self._asked.source_uid)
+        return view_of_branch(repo, branch)
 
 
 def start_copy(
@@ -122,9 +122,9 @@ def _start(
     for prefix in (request.source_prefix, request.destination_prefix):
         if len(prefix.encode()) > PATH_BYTES_MAX:
             raise InvalidInputError(f"a prefix has at most {PATH_BYTES_MAX} bytes")
-    found, current = current_branch(engine, repository, branch)
-    check_can_stage(found, branch, force=request.force)
-    resolved = resolve(engine.refs, engine.history(found), request.source_ref or branch)
+    repo, current = current_branch(engine, repository, branch)
+    check_can_stage(repo.record, branch, force=request.force)
+    resolved = resolve(engine.refs, repo.history(), request.source_ref or branch)
     if resolved.staging is Staging.ONLY:
         raise Refusal.STAGING_IS_NO_COMMIT.error(ref=request.source_ref)
     if resolved.branch is not None and resolved.staging is Staging.WITH:
@@ -133,14 +133,14 @@ def _start(
     else:
         asked = ResolvedRequest(request, resolved.commit_id, is_branch=False)
     _refuse_overlap(asked, branch)
-    walk = PrefixObjects(engine, found, asked)
+    walk = PrefixObjects(repo, asked)
     if not walk.page(current, b"", 1):
         raise Refusal.NOT_FOUND.error(
             f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"
         )
     # No collection deletes what an open task covers.
     covers = "" if asked.is_branch else asked.source
-    return start(engine, found, kind, asdict(asked), user=user, branch=current, covers=covers)
+    return start(repo, kind, asdict(asked), user=user, branch=current, covers=covers)
 
 
 def _refuse_overlap(asked: ResolvedRequest, branch: str) -> None:

@@ -40,9 +40,10 @@ from graveler.entries import entry_value, value_entry
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, Record, Repository
+from graveler.model import Branch, Record
 from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
+from graveler.open_repository import OpenRepository
 from graveler.operations.prefixes.progress import SavedProgress, digest
 from graveler.operations.prefixes.requests import IfExists, PrefixObjects, ResolvedRequest
 from graveler.operations.tasks.hold import Hold
@@ -104,7 +105,7 @@ class _Walk:
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
-        self._engine = hold.engine
+        self._engine = hold.repo.engine
         self._asked = msgspec.convert(hold.task.request, ResolvedRequest)
         self._moves = hold.task.kind is TaskKind.MOVE_PREFIX
 
@@ -120,48 +121,48 @@ class _Walk:
         """
         progress = self.progress
         self._hold.report(*2 * (progress.done,))
-        found, branch = self._hold.current_branch()
-        check_can_stage(found, branch.name, force=self._asked.request.force)
-        records = self._claimed_page(found, branch, bytes.fromhex(progress.after))
+        repo, branch = self._hold.current_branch()
+        check_can_stage(repo.record, branch.name, force=self._asked.request.force)
+        records = self._claimed_page(repo, branch, bytes.fromhex(progress.after))
         if not records:
             return False
-        for step in _steps(self._plan(found, branch, records)):
-            self._make(found, branch, step)
+        for step in _steps(self._plan(repo, branch, records)):
+            self._make(repo, branch, step)
         return True
 
-    def _claimed_page(self, repository: Repository, branch: Branch, after: bytes) -> list[Record]:
+    def _claimed_page(self, repo: OpenRepository, branch: Branch, after: bytes) -> list[Record]:
         """Return the next records, whose addresses no collection deletes meanwhile."""
-        source = PrefixObjects(self._engine, repository, self._asked)
+        source = PrefixObjects(repo, self._asked)
         records = source.page(branch, after, _PAGE_PATHS)
-        claimed = self._to_claim(repository, records)
+        claimed = self._to_claim(repo, records)
         if not claimed:
             return records
-        claim(self._engine, repository, claimed.keys())
+        claim(repo, claimed.keys())
         if not self._asked.is_branch:
             # The commit may have expired, and a collection may have deleted the data before.
-            self._require_data(repository, claimed)
+            self._require_data(repo, claimed)
             return records
         again = source.page(branch, after, _PAGE_PATHS)
-        others = self._to_claim(repository, again).items() - claimed.items()
+        others = self._to_claim(repo, again).items() - claimed.items()
         first = min((path for address, path in others), default=None)
         kept = [record for record in again if first is None or record[0] < first]
         if again and not kept:
             raise StaleVersionError("the source changed since it was read")
         return kept
 
-    def _to_claim(self, repository: Repository, records: Sequence[Record]) -> dict[str, bytes]:
+    def _to_claim(self, repo: OpenRepository, records: Sequence[Record]) -> dict[str, bytes]:
         """Return the addresses to claim, each with a path."""
         now_s = self._engine.now_s()
         found: dict[str, bytes] = {}
         for path, value in records:
             entry = value_entry(value)
-            address = address_to_claim(repository.storage_namespace, entry, now_s)
+            address = address_to_claim(repo.record.storage_namespace, entry, now_s)
             if address is not None:
                 found.setdefault(address, path)
         return found
 
-    def _require_data(self, repository: Repository, claimed: dict[str, bytes]) -> None:
-        uris = [f"{repository.storage_namespace}/{address}" for address in claimed]
+    def _require_data(self, repo: OpenRepository, claimed: dict[str, bytes]) -> None:
+        uris = [f"{repo.record.storage_namespace}/{address}" for address in claimed]
         with ContextThreads(_HEADS_AT_ONCE) as pool:
             infos = pool.map(self._engine.objects.head, uris)
             for info, path in zip(infos, claimed.values(), strict=True):
@@ -169,7 +170,7 @@ class _Walk:
                     raise Refusal.NO_DATA.error(f"{shown(path)}: a collection deleted its data")
 
     def _plan(
-        self, repository: Repository, branch: Branch, records: Sequence[Record]
+        self, repo: OpenRepository, branch: Branch, records: Sequence[Record]
     ) -> Iterator[_Planned]:
         """Yield the changes to stage for each record."""
         request = self._asked.request
@@ -180,7 +181,7 @@ class _Walk:
             check_path(target)
         staged = self._staged(branch, targets.values())
         sources = self._staged(branch, targets.keys()) if self._moves else {}
-        existing = self._existing(repository, branch, targets.values(), staged)
+        existing = self._existing(repo, branch, targets.values(), staged)
         made = self.progress.own()
         for path, value in records:
             target, own = targets[path], made.get(digest(path))
@@ -195,7 +196,7 @@ class _Walk:
                 continue
             copied = deleted = None
             if is_free:
-                copied = StagedChange(target, self._copied(repository, value), staged.get(target))
+                copied = StagedChange(target, self._copied(repo, value), staged.get(target))
             if self._moves:
                 now = sources.get(path)
                 if now is not None and now.value != value:
@@ -203,13 +204,13 @@ class _Walk:
                 deleted = StagedChange(path, None, now)
             yield _Planned(path, copied, deleted)
 
-    def _copied(self, repository: Repository, value: bytes) -> bytes:
+    def _copied(self, repo: OpenRepository, value: bytes) -> bytes:
         """Return the value at the destination: a copy has a new time, a moved object its own.
 
         A copy of data that others may replace keeps it too: it would be younger than the data.
         """
         entry = value_entry(value)
-        namespace = repository.storage_namespace
+        namespace = repo.record.storage_namespace
         if self._moves or etag_to_match(namespace, physical_uri(namespace, entry), entry.checksum):
             return value
         return entry_value(replace(entry, last_modified_ns=self._engine.clock.now_ns()))
@@ -223,7 +224,7 @@ class _Walk:
 
     def _existing(
         self,
-        repository: Repository,
+        repo: OpenRepository,
         branch: Branch,
         paths: Iterable[bytes],
         staged: dict[bytes, Staged],
@@ -232,8 +233,8 @@ class _Walk:
         wanted = list(paths)
         if self._asked.request.if_exists is IfExists.OVERWRITE:
             return {}
-        content = self._engine.content(repository, branch.commit_id)
-        below = View(self._engine, repository, branch.sealed_tokens, content)
+        content = repo.content(branch.commit_id)
+        below = View(repo, branch.sealed_tokens, content)
         first, end = wanted[0], wanted[-1] + b"\0"
         known = set(wanted)
         found = {
@@ -259,7 +260,7 @@ class _Walk:
                 self._hold.report_again()
             yield thing
 
-    def _make(self, repository: Repository, branch: Branch, step: Sequence[_Planned]) -> None:
+    def _make(self, repo: OpenRepository, branch: Branch, step: Sequence[_Planned]) -> None:
         """Copy the objects of a step, delete the source of a move, and save that they are done.
 
         Raises:
@@ -269,16 +270,16 @@ class _Walk:
         copies = {each.source: each.copied for each in step if each.copied is not None}
         if copies:
             values = {path: change.value or b"" for path, change in copies.items()}
-            self._stage(repository, branch, [*copies.values()], self.progress.opened(values))
+            self._stage(repo, branch, [*copies.values()], self.progress.opened(values))
         deletions = [each.deleted for each in step if each.deleted is not None]
         if deletions:
-            self._stage(repository, branch, deletions, self.progress)
+            self._stage(repo, branch, deletions, self.progress)
         skipped = sum(each.is_skipped for each in step)
         self._hold.save(asdict(self.progress.closed(step[-1].source, skipped)))
 
     def _stage(
         self,
-        repository: Repository,
+        repo: OpenRepository,
         branch: Branch,
         changes: Sequence[StagedChange],
         progress: SavedProgress,
@@ -290,12 +291,12 @@ class _Walk:
         """
 
         def store(old: Task, new: Task) -> Task:
-            return self._engine.staging.stage_step(repository, branch, changes, old, new)
+            return self._engine.staging.stage_step(repo.record, branch, changes, old, new)
 
         self._hold.step(asdict(progress), progress.done, store)
         try:
             staged = [(each.path, each.value) for each in changes]
-            confirm_conditional(self._engine, repository, branch, staged)
+            confirm_conditional(repo, branch, staged)
         except UnknownOutcomeError as error:
             raise StaleVersionError(error.message) from error
 

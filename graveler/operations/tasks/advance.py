@@ -17,8 +17,9 @@ from graveler.errors import (
     GravelerError,
     ThrottledError,
 )
-from graveler.model import Repository, tasks
+from graveler.model import tasks
 from graveler.model.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
+from graveler.open_repository import OpenRepository
 from graveler.operations.leases import (
     TIME_TO_BEGIN_S,
     LeaseLostError,
@@ -79,13 +80,14 @@ def advance(
     if repository is None:
         return None
 
-    seat = _seat(engine, repository, message.task_id, runner)
+    repo = OpenRepository(engine, repository)
+    seat = _seat(repo, message.task_id, runner)
 
     def attempt() -> Task | Hold | None:
         task = engine.refs.task(repository, message.task_id)
         if task is not None and task.has_ended:
             # The runner that ended it may have crashed before it deleted them, and left.
-            delete_results(engine, repository, task.id)
+            delete_results(repo, task.id)
             seat.leave(of_any=True)
         if task is None or task.has_ended:
             return task
@@ -102,11 +104,11 @@ def advance(
     return engine.refs.task(repository, message.task_id)
 
 
-def _seat(engine: Engine, repository: Repository, task_id: str, runner: str) -> Seat:
+def _seat(repo: OpenRepository, task_id: str, runner: str) -> Seat:
     def wake(other_id: str) -> None:
-        engine.task_queue.send(TaskMessage(repository.name, other_id))
+        repo.engine.task_queue.send(TaskMessage(repo.record.name, other_id))
 
-    return Seat(engine, repository, engine.task_places, task_id, runner, wake)
+    return Seat(repo, repo.engine.task_places, task_id, runner, wake)
 
 
 def _take(
@@ -117,7 +119,8 @@ def _take(
     Raises:
         StaleVersionError: another writer changed the task.
     """
-    engine, repository = seat.engine, seat.repository
+    repo = seat.repo
+    engine = repo.engine
     now_ns = engine.clock.now_ns()
     if task.is_held(now_ns):
         if message.runner == task.runner:
@@ -129,7 +132,7 @@ def _take(
     if task.is_for_hooks and engine.hook_queue is not None and not task.is_unwanted:
         is_late = now_ns - task.update_time_ns > _LATE_S * NS_PER_S
         if is_late:  # the message in the queue of hooks may be lost
-            engine.refs.replace_task(repository, task, tasks.left_to_hooks(task, now_ns))
+            engine.refs.replace_task(repo.record, task, tasks.left_to_hooks(task, now_ns))
         # Its last runner may have died before it sent this.
         if is_late or message.runner == task.runner:
             engine.hook_queue.send(message)
@@ -140,9 +143,9 @@ def _take(
             ended = tasks.cancelled(task, now_ns)
         else:
             ended = tasks.failed(task, _never_ends(task), now_ns)
-        event = end_event(engine, repository, ended)
-        stored = engine.refs.replace_task(repository, task, ended, event)
-        delete_results(engine, repository, task.id)
+        event = end_event(repo, ended)
+        stored = engine.refs.replace_task(repo.record, task, ended, event)
+        delete_results(repo, task.id)
         seat.leave(of_any=True)
         return stored
     if time_left_s() < TIME_TO_BEGIN_S:
@@ -163,14 +166,14 @@ def _take_with_place(
     Raises:
         StaleVersionError: another writer changed the task.
     """
-    engine, repository, runner = seat.engine, seat.repository, seat.runner
+    repo, runner = seat.repo, seat.runner
     place = seat.take(time_left_s(), task.create_time_ns)
     if place is None:
         return _put_off(seat, task, message, now_ns)
     with seat.keeping(place, time_left_s()):
-        engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
-        held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
-    return Hold(engine, repository, held, time_left_s)
+        repo.engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
+        held = repo.engine.refs.replace_task(repo.record, task, tasks.taken(task, runner, now_ns))
+    return Hold(repo, held, time_left_s)
 
 
 def _put_off(seat: Seat, task: Task, message: TaskMessage, now_ns: int) -> Task:
@@ -182,9 +185,9 @@ def _put_off(seat: Seat, task: Task, message: TaskMessage, now_ns: int) -> Task:
     if task.is_put_off and now_ns < task.lease_until_ns and message.runner != task.runner:
         return task
     delay_s = pause_s(now_ns - task.create_time_ns)
-    seat.engine.task_queue.send(replace(message, runner=seat.runner), delay_s)
+    seat.repo.engine.task_queue.send(replace(message, runner=seat.runner), delay_s)
     put_off = tasks.put_off(task, seat.runner, now_ns, delay_s)
-    return seat.engine.refs.replace_task(seat.repository, task, put_off)
+    return seat.repo.engine.refs.replace_task(seat.repo.record, task, put_off)
 
 
 def _never_ends(task: Task) -> GravelerError:
@@ -201,7 +204,7 @@ def _carry_out(
     surrounding: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Do the work of the held task, and end or release it."""
-    engine = hold.engine
+    engine = hold.repo.engine
     try:
         with surrounding():
             result = work[hold.task.kind](hold)
@@ -231,17 +234,17 @@ def _carry_out(
         with suppress(LeaseLostError, GravelerError):
             hold.release()
         raise
-    delete_results(engine, hold.repository, hold.task.id)
+    delete_results(hold.repo, hold.task.id)
 
 
 def _leave_to_hooks(hold: Hold, message: TaskMessage) -> None:
-    assert hold.engine.hook_queue is not None
+    assert hold.repo.engine.hook_queue is not None
     with suppress(LeaseLostError):
         hold.leave_to_hooks()
-        hold.engine.hook_queue.send(replace(message, runner=hold.task.runner))
+        hold.repo.engine.hook_queue.send(replace(message, runner=hold.task.runner))
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
     with suppress(LeaseLostError, GravelerError):
         hold.release(delay_s)
-    hold.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)
+    hold.repo.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)

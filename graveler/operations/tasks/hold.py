@@ -17,7 +17,6 @@ from graveler.branches.lookup import (
     same_repository,
 )
 from graveler.branches.protection import check_can_commit
-from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     GravelerError,
@@ -25,8 +24,9 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Commit, Event, Repository, tasks
+from graveler.model import Branch, Commit, Event, tasks
 from graveler.model.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
+from graveler.open_repository import OpenRepository
 from graveler.operations.leases import (
     TIME_TO_END_S,
     LeasedRecord,
@@ -54,15 +54,14 @@ class Hold(LeasedRecord[Task]):
 
     def __init__(
         self,
-        engine: Engine,
-        repository: Repository,
+        repo: OpenRepository,
         task: Task,
         time_left_s: Callable[[], float],
     ) -> None:
         """Hold a task that this runner has just taken."""
-        super().__init__(engine, repository, task, f"task {task.id}")
+        super().__init__(repo, task, f"task {task.id}")
         self._time_left_s = time_left_s
-        self._stored_at = engine.clock.moment()
+        self._stored_at = repo.engine.clock.moment()
         self._done = self._known = task.done
         self._passed = 0
         self._lost: LeaseLostError | None = None
@@ -73,23 +72,25 @@ class Hold(LeasedRecord[Task]):
         """The task as this runner saw it last."""
         return self.record
 
-    def current_branch(self) -> tuple[Repository, Branch]:
+    def current_branch(self) -> tuple[OpenRepository, Branch]:
         """Return the task's repository and branch, read from the store.
 
         Raises:
             NotFoundError: one of them was deleted; another one of its name does not count.
         """
-        found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
-        same_repository(found, self.repository.uid)
-        return found, same_branch(branch.name, branch, self.task.branch_uid)
+        repo, branch = current_branch(self.repo.engine, self.repo.record.name, self.task.branch)
+        same_repository(repo, self.repo.record.uid)
+        return repo, same_branch(branch.name, branch, self.task.branch_uid)
 
-    def current_repository(self) -> Repository:
+    def current_repository(self) -> OpenRepository:
         """Return the task's repository, read from the store.
 
         Raises:
             NotFoundError: it was deleted; another one of its name does not count.
         """
-        return reread_repository(self.engine, self.repository)
+        return reread_repository(
+            self.repo,
+        )
 
     def report(self, done: int, known: int) -> None:
         """Report the number of objects done, and of those known so far.
@@ -125,14 +126,14 @@ class Hold(LeasedRecord[Task]):
         Raises:
             LeaseLostError: another runner holds the task.
         """
-        now = self.engine.clock.moment()
+        now = self.repo.engine.clock.moment()
         now_ns = now.wall_ns
         is_late = now_ns - self.task.create_time_ns > LATER_S * NS_PER_S
         if self._stored_at.is_within(LATER_REPORT_S if is_late else REPORT_S, now):
             return
         self.change(
             lambda task: tasks.reported(task, now_ns, self._done, self._known),
-            lambda task: task_event(self.engine, "task_progressed", self.repository, task),
+            lambda task: task_event(self.repo, "task_progressed", task),
         )
         self._stored_at = now
 
@@ -162,7 +163,7 @@ class Hold(LeasedRecord[Task]):
             UnwantedError: a user cancelled the task.
             LeaseLostError: another runner holds the task.
         """
-        now = self.engine.clock.moment()
+        now = self.repo.engine.clock.moment()
         self.change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
         self._stored_at = now
         self._refuse_unwanted()
@@ -182,7 +183,7 @@ class Hold(LeasedRecord[Task]):
             OutOfTimeError: the function's invocation is about to end.
         """
         self.report_again()
-        now_ns = self.engine.clock.now_ns()
+        now_ns = self.repo.engine.clock.now_ns()
         with self._lock:
             self._refuse_unwanted()
             try:
@@ -223,11 +224,11 @@ class Hold(LeasedRecord[Task]):
             self._refuse_unwanted()  # a beat may have read the cancellation: nothing is stale then
             self._is_ending = True  # a beat would make the end stale
             ended = self._completed(self.task, {"commit_id": commit.id})
-            return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
+            return TaskEnd(self.task, ended, end_event(self.repo, ended))
 
     def _completed(self, task: Task, result: Mapping[str, str]) -> Task:
         known = max(self._done, self._known)
-        return tasks.completed(task, result, self.engine.clock.now_ns(), known)
+        return tasks.completed(task, result, self.repo.engine.clock.now_ns(), known)
 
     def read_again(self) -> None:
         """Read the task again, which another writer changed.
@@ -262,7 +263,7 @@ class Hold(LeasedRecord[Task]):
         Raises:
             LeaseLostError: another runner holds the task, or it has ended.
         """
-        self.change(transition, lambda task: end_event(self.engine, self.repository, task))
+        self.change(transition, lambda task: end_event(self.repo, task))
 
     def release(self, delay_s: int = 0) -> None:
         """Let another runner take the task after delay_s.
@@ -270,7 +271,7 @@ class Hold(LeasedRecord[Task]):
         Raises:
             LeaseLostError: another runner holds the task, or it has ended.
         """
-        now_ns = self.engine.clock.now_ns()
+        now_ns = self.repo.engine.clock.now_ns()
         self.change(lambda task: tasks.released(task, now_ns, delay_s))
 
     def leave_to_hooks(self) -> None:
@@ -279,14 +280,14 @@ class Hold(LeasedRecord[Task]):
         Raises:
             LeaseLostError: another runner holds the task, or it has ended.
         """
-        now_ns = self.engine.clock.now_ns()
+        now_ns = self.repo.engine.clock.now_ns()
         self.change(lambda task: tasks.left_to_hooks(task, now_ns))
 
     def _stored(self, changed: Task, event: Event | None) -> Task:
-        return self.engine.refs.replace_task(self.repository, self.task, changed, event)
+        return self.repo.engine.refs.replace_task(self.repo.record, self.task, changed, event)
 
     def _current(self) -> Task | None:
-        current = self.engine.refs.task(self.repository, self.task.id)
+        current = self.repo.engine.refs.task(self.repo.record, self.task.id)
         if current is None or current.has_ended or current.runner != self.task.runner:
             return None
         return current
@@ -315,8 +316,8 @@ class DirectEnding:
             NotFoundError: the repository was deleted.
             UnwantedError: a user cancelled the task.
         """
-        found = self.hold.current_repository()
-        check_can_commit(found, self.hold.task.branch, force=self.force)
+        repo = self.hold.current_repository()
+        check_can_commit(repo.record, self.hold.task.branch, force=self.force)
         return self.hold.end_with(commit)
 
     def read_again(self) -> None:
@@ -324,12 +325,11 @@ class DirectEnding:
         self.hold.read_again()
 
 
-def task_event(engine: Engine, kind: str, repository: Repository, task: Task) -> Event:
+def task_event(repo: OpenRepository, kind: str, task: Task) -> Event:
     """Return the event that describes a task."""
     failure = task.failure
-    return engine.event(
+    return repo.event(
         kind,
-        repository,
         task_id=task.id,
         task_kind=task.kind,
         branch=task.branch,
@@ -343,6 +343,6 @@ def task_event(engine: Engine, kind: str, repository: Repository, task: Task) ->
     )
 
 
-def end_event(engine: Engine, repository: Repository, task: Task) -> Event:
+def end_event(repo: OpenRepository, task: Task) -> Event:
     """Return the event of the task's end: `task_completed`, `task_failed` or `task_cancelled`."""
-    return task_event(engine, f"task_{task.state}", repository, task)
+    return task_event(repo, f"task_{task.state}", task)

@@ -7,8 +7,9 @@ from typing import Any, Generic, TypeVar
 
 from graveler.branches.prefetch import Prefetch
 from graveler.engine import Engine
-from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID
 from graveler.model.tasks import Task, TaskKind
+from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.requests import digest_of, name_of
 
 T = TypeVar("T")
@@ -50,14 +51,13 @@ class RequestedWork(ABC, Generic[T]):
     """
 
     kind: TaskKind
-    engine: Engine
-    repository: Repository
+    repo: OpenRepository
     user: str
     branch: Branch | None = None
     request: Mapping[str, Any] = field(default_factory=dict)
     covers: str = ""
     identity: Mapping[str, Any] | None = None
-    joinable: Callable[[Repository], Task | None] | None = None
+    joinable: Callable[[OpenRepository], Task | None] | None = None
 
     @abstractmethod
     def at_once(self, limit: WorkLimit) -> T:
@@ -89,7 +89,7 @@ class CommittingWork(RequestedWork[Commit]):
     """Work whose result is a commit."""
 
     def result_of(self, task: Task) -> Commit:
-        return commit_of(self.engine, self.repository, task)
+        return commit_of(self.repo, task)
 
 
 class ReadingWork(RequestedWork[T]):
@@ -104,15 +104,15 @@ class ReadingWork(RequestedWork[T]):
 
 def joinable_ahead(
     prefetch: Prefetch, kind: TaskKind, branch: str, user: str, identity: Mapping[str, Any]
-) -> Callable[[Repository], Task | None] | None:
+) -> Callable[[OpenRepository], Task | None] | None:
     """Begin to read the last task of an equal request; None if this process starts no tasks."""
     engine = prefetch.engine
     if engine.task_settings.request_work_s is None:
         return None
     digest = digest_of(kind, branch, user, identity)
-    return prefetch.of_repository(lambda found: engine.refs.joinable_task(found, digest))
+    return prefetch.of_repository(lambda repo: engine.refs.joinable_task(repo.record, digest))
 
 
-def commit_of(engine: Engine, repository: Repository, task: Task) -> Commit:
+def commit_of(repo: OpenRepository, task: Task) -> Commit:
     """Return the commit that a completed task made."""
-    return engine.history(repository).commit(CommitID(task.result["commit_id"]))
+    return repo.history().commit(CommitID(task.result["commit_id"]))

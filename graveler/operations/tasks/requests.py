@@ -13,8 +13,9 @@ from graveler.engine import Engine
 from graveler.errors import ConflictError, GravelerError, InvalidInputError
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, Page, Repository, tasks
+from graveler.model import Branch, Page, tasks
 from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskState
+from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.hold import end_event, task_event
 
 # A commit's message and metadata, and the JSON around them.
@@ -44,8 +45,7 @@ def never_covers(_task: Task) -> bool:
 
 
 def start(
-    engine: Engine,
-    repository: Repository,
+    repo: OpenRepository,
     kind: TaskKind,
     request: Mapping[str, Any],
     *,
@@ -60,7 +60,7 @@ def start(
 
     Args:
         engine: where everything is stored.
-        repository: whose task it is.
+        repo: whose task it is.
         kind: decides the work.
         request: the input of the work, as JSON.
         user: who asks.
@@ -81,12 +81,12 @@ def start(
     digest = digest_of(kind, name_of(branch), user, identity or request)
 
     def attempt() -> Task:
-        last = engine.refs.joinable_task(repository, digest)
+        last = repo.engine.refs.joinable_task(repo.record, digest)
         if last is not None and is_open_for(last, branch, is_covered):
             return last
-        now_ns = engine.clock.now_ns()
+        now_ns = repo.engine.clock.now_ns()
         task = Task(
-            id=ID_PREFIXES[kind] + engine.names.new_uid(),
+            id=ID_PREFIXES[kind] + repo.engine.names.new_uid(),
             kind=kind,
             user=user,
             create_time_ns=now_ns,
@@ -100,12 +100,12 @@ def start(
             is_waited_for=is_waited_for,
             previous_id=_previous(last),
         )
-        event = task_event(engine, "task_started", repository, task)
-        engine.refs.create_task(repository, task, last, event)
+        event = task_event(repo, "task_started", task)
+        repo.engine.refs.create_task(repo.record, task, last, event)
         return task
 
-    task = retry_stale(attempt, f"tasks of repository {repository.name!r}")
-    send_for(engine, repository, task)
+    task = retry_stale(attempt, f"tasks of repository {repo.record.name!r}")
+    send_for(repo, task)
     return task
 
 
@@ -115,15 +115,15 @@ def _previous(last: Task | None) -> str:
     return last.previous_id if last.state is TaskState.FAILED else last.id
 
 
-def send_for(engine: Engine, repository: Repository, task: Task) -> None:
+def send_for(repo: OpenRepository, task: Task) -> None:
     """Make a runner look at the task, unless one holds it.
 
     The event of a new task leads to the same message, but later. So the task runs even if this
     fails.
     """
-    if not task.has_ended and not task.is_held(engine.clock.now_ns()):
+    if not task.has_ended and not task.is_held(repo.engine.clock.now_ns()):
         with suppress(GravelerError):
-            engine.task_queue.send(TaskMessage(repository.name, task.id))
+            repo.engine.task_queue.send(TaskMessage(repo.record.name, task.id))
 
 
 def is_open_for(task: Task, branch: Branch | None, is_covered: Callable[[Task], bool]) -> bool:
@@ -138,15 +138,13 @@ def status(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> T
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist, or has no such task.
     """
-    return _task(engine, known_repository(engine, repository), task_id, kinds)
+    return _task(known_repository(engine, repository), task_id, kinds)
 
 
-def _task(
-    engine: Engine, repository: Repository, task_id: str, kinds: tuple[TaskKind, ...]
-) -> Task:
-    task = engine.refs.task(repository, task_id) if task_id else None
+def _task(repo: OpenRepository, task_id: str, kinds: tuple[TaskKind, ...]) -> Task:
+    task = repo.engine.refs.task(repo.record, task_id) if task_id else None
     if task is None or (kinds and task.kind not in kinds):
-        raise Refusal.NOT_FOUND.error(f"no task {task_id!r} in repository {repository.name!r}")
+        raise Refusal.NOT_FOUND.error(f"no task {task_id!r} in repository {repo.record.name!r}")
     return task
 
 
@@ -157,7 +155,7 @@ def list_page(engine: Engine, repository: str, after: str, amount: int) -> Page[
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    return engine.refs.tasks(read_repository(engine, repository), after, amount)
+    return engine.refs.tasks(read_repository(engine, repository).record, after, amount)
 
 
 def cancel(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> Task:
@@ -171,14 +169,14 @@ def cancel(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> T
         ConflictError: the task has ended.
         ContentionError: the task changed in each try.
     """
-    found = read_repository(engine, repository)
+    repo = read_repository(engine, repository)
 
     def attempt() -> Task:
-        task = _task(engine, found, task_id, kinds)
+        task = _task(repo, task_id, kinds)
         if task.has_ended:
             raise ConflictError(f"task {task_id} has ended: it is {task.state}")
         changed = tasks.unwanted(task, engine.clock.now_ns())
-        event = end_event(engine, found, changed) if changed.has_ended else None
-        return engine.refs.replace_task(found, task, changed, event)
+        event = end_event(repo, changed) if changed.has_ended else None
+        return engine.refs.replace_task(repo.record, task, changed, event)
 
     return retry_stale(attempt, f"task {task_id}")

@@ -24,8 +24,9 @@ from graveler.committed.slices import Slice, SliceResult
 from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError, GravelerError, ThrottledError
 from graveler.layout import task_folder
-from graveler.model import MetaRangeID, Repository
+from graveler.model import MetaRangeID
 from graveler.model.tasks import Failure
+from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.hold import Hold
 from graveler.threads import ContextThreads
 
@@ -74,9 +75,10 @@ def apply_job(engine: Engine, job: SliceJob) -> SliceAnswer:
             raise repository_not_found(job.repository)
         with suppress(GoneError):
             return msgspec.json.decode(engine.objects.get(job.result_uri), type=SliceAnswer)
-        base = engine.metarange(repository, job.base)
+        repo = OpenRepository(engine, repository)
+        base = repo.metarange(job.base)
         part = Slice.from_json({"start": job.start, "end": job.end})
-        changes = job.source.changes(engine, repository, base)(part.start, part.end)
+        changes = job.source.changes(repo, base)(part.start, part.end)
         answer = SliceAnswer(apply_slice(engine.committed, base, part, changes).to_json())
         engine.objects.put(job.result_uri, msgspec.json.encode(answer), "application/json")
     except GravelerError as error:
@@ -93,16 +95,16 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     function may raise StoppedError.
     """
 
-    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
-        at_once = hold.engine.task_settings.slices_at_once
+    def apply(repo: OpenRepository, base: MetaRange, source: ChangeSource) -> Applied:
+        at_once = hold.repo.engine.task_settings.slices_at_once
         pool = ContextThreads(at_once)
-        run = _SlicedChange(hold, repository, base, source, pool, at_once, counts)
+        run = _SlicedChange(hold, repo, base, source, pool, at_once, counts)
         try:
             run.apply_all()
         finally:
             # A runner that has to stop does not wait for its workers.
             pool.shutdown(wait=False, cancel_futures=True)
-        return assemble(hold.engine.committed, base, run.results())
+        return assemble(hold.repo.engine.committed, base, run.results())
 
     return apply
 
@@ -112,7 +114,7 @@ class _SlicedChange:
     """One change on its way through the workers."""
 
     hold: Hold
-    repository: Repository
+    repo: OpenRepository
     base: MetaRange
     source: ChangeSource
     pool: Executor
@@ -130,9 +132,8 @@ class _SlicedChange:
             StoppedError: this runner must not continue.
             GravelerError: a worker raised it.
         """
-        engine = self.hold.engine
         self._report()
-        for part in self.source.plan(engine, self.repository, self.base, self.hold.reporting):
+        for part in self.source.plan(self.repo, self.base, self.hold.reporting):
             future = self.pool.submit(self._applied, self._job(part))
             self.planned.append((part, future))
             self.waiting[future] = part
@@ -165,11 +166,11 @@ class _SlicedChange:
             self.hold.report_again()
 
     def _job(self, part: Slice) -> SliceJob:
-        repository = self.repository
+        repo = self.repo
         return SliceJob(
-            repository=repository.name,
-            uid=repository.uid,
-            namespace=repository.storage_namespace,
+            repository=repo.record.name,
+            uid=repo.record.uid,
+            namespace=repo.record.storage_namespace,
             task=self.hold.task.id,
             base=self.base.id,
             source=self.source,
@@ -177,7 +178,7 @@ class _SlicedChange:
         )
 
     def _applied(self, job: SliceJob) -> SliceResult:
-        engine = self.hold.engine
+        engine = self.hold.repo.engine
         for number in range(_TRIES_MAX):
             if number:
                 engine.clock.sleep(_FIRST_PAUSE_S * 2**number)
@@ -189,17 +190,17 @@ class _SlicedChange:
         raise ThrottledError(f"no worker could apply a slice of task {job.task}: retry")
 
     def _answer(self, job: SliceJob) -> SliceAnswer:
-        engine = self.hold.engine
+        engine = self.hold.repo.engine
         if engine.slice_function is None:
             return apply_job(engine, job)
         answer: Mapping[str, Any] = engine.slice_function.invoke(msgspec.to_builtins(job))
         return msgspec.convert(answer, SliceAnswer)
 
 
-def delete_results(engine: Engine, repository: Repository, task_id: str) -> None:
+def delete_results(repo: OpenRepository, task_id: str) -> None:
     """Delete the results of an ended task's slices, without raising if the object store fails."""
     with suppress(GravelerError):
-        folder = task_folder(repository.storage_namespace, task_id)
-        uris = [found.uri for found in engine.objects.list_objects(folder)]
+        folder = task_folder(repo.record.storage_namespace, task_id)
+        uris = [found.uri for found in repo.engine.objects.list_objects(folder)]
         if uris:
-            engine.objects.delete_many(uris)
+            repo.engine.objects.delete_many(uris)

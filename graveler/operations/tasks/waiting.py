@@ -77,7 +77,7 @@ def result_in_time(work: RequestedWork[T], wait: ClientWait) -> T:
         ConflictError: the task was cancelled.
         GravelerError: whatever the work raises.
     """
-    engine, settings = work.engine, work.engine.task_settings
+    engine, settings = work.repo.engine, work.repo.engine.task_settings
     if settings.request_work_s is None:
         return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, settings.request_wait_s)
@@ -96,7 +96,7 @@ class _WaitingRequest(Generic[T]):
 
     @property
     def _engine(self) -> Engine:
-        return self.work.engine
+        return self.work.repo.engine
 
     def result(self) -> T:
         """Join an earlier request's task, or begin; see `result_in_time`."""
@@ -104,7 +104,7 @@ class _WaitingRequest(Generic[T]):
         last = named or self._last_task()
         try:
             if last is not None and (named or self._is_joinable(last)):
-                send_for(self._engine, self.work.repository, last)  # its messages may be lost
+                send_for(self.work.repo, last)  # its messages may be lost
                 return self._outcome(last)
             if last is not None and last.is_called_back:
                 last = self._ended(last, is_outcome=False)
@@ -122,7 +122,7 @@ class _WaitingRequest(Generic[T]):
             NotFoundError: the branch of the task was deleted, and another one has its name now.
         """
         work, task_id = self.work, self.wait.task_id
-        task = self._engine.refs.task(work.repository, task_id) if task_id else None
+        task = self._engine.refs.task(work.repo.record, task_id) if task_id else None
         if task is None or task.digest != work.digest:
             return None
         if work.branch is not None:
@@ -133,9 +133,9 @@ class _WaitingRequest(Generic[T]):
         """Return the last task of an equal request on this branch."""
         work = self.work
         if work.joinable is not None:
-            task = work.joinable(work.repository)
+            task = work.joinable(work.repo)
         else:
-            task = self._engine.refs.joinable_task(work.repository, work.digest)
+            task = self._engine.refs.joinable_task(work.repo.record, work.digest)
         return task if task is not None and task.is_on(work.branch) else None
 
     def _is_joinable(self, task: Task) -> bool:
@@ -156,8 +156,8 @@ class _WaitingRequest(Generic[T]):
         if task.state is TaskState.FAILED:
             return task.branch_version == work.branch.version or work.moves()
         # Read the branch after the task: the commit may have become its head in between.
-        head_id = reread_branch(self._engine, work.repository, work.branch).commit_id
-        history = self._engine.history(work.repository)
+        head_id = reread_branch(work.repo, work.branch).commit_id
+        history = work.repo.history()
         return leads_to(history, head_id, CommitID(task.result["commit_id"]))
 
     def _is_old(self, task: Task) -> bool:
@@ -172,8 +172,7 @@ class _WaitingRequest(Generic[T]):
             return work.at_once(WorkLimit(engine, until_ns))
         except TakesLongError:
             task = start(
-                engine,
-                work.repository,
+                work.repo,
                 work.kind,
                 work.request,
                 user=work.user,
@@ -235,7 +234,7 @@ class _WaitingRequest(Generic[T]):
         waits_max = self._engine.task_settings.waits_max
         if waits_max is None:
             return
-        older = self._engine.refs.tasks(self.work.repository, task.id, _OLDER_TASKS).results
+        older = self._engine.refs.tasks(self.work.repo.record, task.id, _OLDER_TASKS).results
         others = sum(
             each.user == task.user and each.is_waited_for and not each.has_ended for each in older
         )
@@ -255,7 +254,7 @@ class _WaitingRequest(Generic[T]):
                 return None
             clock.sleep(min(pause_s, left_s))
             pause_s = min(2 * pause_s, _LOOKS_S_MAX)
-            current = self._engine.refs.task(self.work.repository, task.id)
+            current = self._engine.refs.task(self.work.repo.record, task.id)
             if current is None:
                 raise ConflictError(f"task {task.id} was deleted with its repository")
             task = current
@@ -263,13 +262,13 @@ class _WaitingRequest(Generic[T]):
 
     def _call_back(self, task: Task, *, is_called_back: bool) -> None:
         """Store whether a client was called back for the outcome."""
-        refs, repository = self._engine.refs, self.work.repository
+        refs, repo = self._engine.refs, self.work.repo
 
         def attempt() -> None:
-            current = refs.task(repository, task.id)
+            current = refs.task(repo.record, task.id)
             if current is not None and current.is_called_back != is_called_back:
                 changed = replace(current, is_called_back=is_called_back)
-                refs.replace_task(repository, current, changed)
+                refs.replace_task(repo.record, current, changed)
 
         retry_stale(attempt, f"task {task.id}")
 
@@ -280,8 +279,8 @@ class _WaitingRequest(Generic[T]):
         """
         if last is not None:
             yield last
-            previous_id, repository = last.previous_id, self.work.repository
-            previous = self._engine.refs.task(repository, previous_id) if previous_id else None
+            previous_id, repo = last.previous_id, self.work.repo
+            previous = self._engine.refs.task(repo.record, previous_id) if previous_id else None
             if previous is not None:
                 yield previous
 
@@ -292,5 +291,5 @@ class _WaitingRequest(Generic[T]):
             return False
         if branch is None or not task.is_on(branch):
             return False
-        head_id = reread_branch(self._engine, self.work.repository, branch).commit_id
+        head_id = reread_branch(self.work.repo, branch).commit_id
         return head_id == CommitID(task.result["commit_id"])

@@ -6,6 +6,7 @@ from graveler.http.schemas import repositories as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations import repositories, samples
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
@@ -103,7 +104,7 @@ def create_repository(request: Request) -> ApiAnswer:
         bare=bare,
     )
     if with_samples:
-        samples.add(request.engine, repository, request.user)
+        samples.add(OpenRepository(request.engine, repository), request.user)
     return answers.of_json(schemas.repository_row(repository), 201)
 
 

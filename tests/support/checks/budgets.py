@@ -135,7 +135,7 @@ def _stage(meter: Meter) -> object:
 
 def _stage_old(meter: Meter) -> object:
     repository = read_repository(meter.other, meter.repo)
-    data = _stored(f"{repository.storage_namespace}/{old_address(1)}")
+    data = _stored(f"{repository.record.storage_namespace}/{old_address(1)}")
     return links.stage(meter.engine, meter.repo, "main", b"new", data)
 
 
@@ -185,7 +185,7 @@ def _refused(meter: Meter) -> None:
     meter.commit()
     for _ in range(SEALED_TOKENS_MAX):
         meter.upload(b"refused")
-        seal(meter.other, *current_branch(meter.other, meter.repo, "main"))
+        seal(*current_branch(meter.other, meter.repo, "main"))
     meter.upload(b"more")
     meter.see("main")
 

@@ -6,7 +6,7 @@ from graveler.branches.lookup import read_repository
 from graveler.engine import Engine
 from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repository
+from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID
 from graveler.operations.collection_reads import (
     Scan,
     active_metaranges,
@@ -47,8 +47,8 @@ class MemoryCollection:
     ) -> None:
         self.engine = engine
         self.read_file = read_file
-        self.repository: Repository = read_repository(engine, name)
-        self.namespace = self.repository.storage_namespace
+        self.repo = read_repository(engine, name)
+        self.namespace = self.repo.record.storage_namespace
         self.cutoff_ns = engine.clock.now_ns() - age_s * NS_PER_S
         self.ranges_read: list[RangeID] = []
         self.candidates: set[str] = set()
@@ -74,18 +74,18 @@ class MemoryCollection:
         self.candidates = {address for address, _ in own.candidates(listed)}
 
     def _territory(self) -> Territory:
-        return territory(self.engine, self.repository, self.cutoff_ns)
+        return territory(self.repo, self.cutoff_ns)
 
     def look_at_staged(self) -> None:
         self._staged = self._staged_now()
 
     def _staged_now(self) -> set[str]:
-        self._scan = begin_scan(self.engine, self.repository)
+        self._scan = begin_scan(self.repo)
         self.between()
-        found = set(upload_addresses(self.engine, self._scan.sharers))
+        found = set(upload_addresses(self._scan.sharers))
         self.between()
         with staged_in_time(self.engine.objects, self._looks_uri):
-            for token in staging_tokens(self.engine, self._scan):
+            for token in staging_tokens(self._scan):
                 self.between()
                 found.update(staged_addresses(self.engine.staging, self.namespace, token))
         return found
@@ -101,11 +101,11 @@ class MemoryCollection:
 
     def _claimed_now(self) -> set[str]:
         assert self._scan is not None
-        return set(claimed_addresses(self.engine, self._scan.sharers))
+        return set(claimed_addresses(self._scan.sharers))
 
     def _active_now(self) -> dict[CommitID, MetaRangeID]:
         assert self._scan is not None, "look at what is staged first"
-        return active_metaranges(self.engine, self._scan)
+        return active_metaranges(self._scan)
 
     def mark(self) -> None:
         self.marked = self.candidates - self._staged - self._claimed

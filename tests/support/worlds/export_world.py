@@ -20,6 +20,7 @@ from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.export.record import BranchExport, Destination, ExportConfiguration, ExportRequest
 from graveler.model import CommitID, Entry, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations import repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
@@ -134,7 +135,7 @@ class ExportWorld:
     def content_of(self, commit_id: CommitID) -> Mapping[str, Seen]:
         """What a commit holds, by key."""
         if commit_id not in self._contents:
-            content = self.engine().content(self.repository, commit_id)
+            content = OpenRepository(self.engine(), self.repository).content(commit_id)
             self._contents[commit_id] = {
                 key.decode(): self._described(value_entry(value))
                 for key, value in content.records()

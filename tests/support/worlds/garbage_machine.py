@@ -225,7 +225,7 @@ class Users:
     def seal_only(self, data: st.DataObject) -> None:
         """Seal a branch, as a crashed commit does."""
         repository, branch = current_branch(self.engine, REPO, data.draw(NAMES))
-        seal(self.engine, repository, branch)
+        seal(repository, branch)
 
     def merge(self, data: st.DataObject) -> None:
         request = merges.MergeRequest("somebody", strategy="source-wins")
@@ -259,7 +259,7 @@ class Users:
 
     def commits(self) -> dict[CommitID, Commit]:
         repository = read_repository(self.engine, REPO)
-        return {commit.id: commit for commit in self.engine.refs.every_commit(repository)}
+        return {commit.id: commit for commit in self.engine.refs.every_commit(repository.record)}
 
     def branches(self) -> tuple[Branch, ...]:
         return branches.list_page(self.engine, REPO, prefix="", after="", amount=1000).results
@@ -314,12 +314,14 @@ class Users:
     def claimed_uris(self) -> set[str]:
         """Return the claimed data; the memory store's claims do not end."""
         repository = read_repository(self.engine, REPO)
-        return {f"{NAMESPACE}/{each}" for each in self.engine.refs.claimed_addresses(repository)}
+        return {
+            f"{NAMESPACE}/{each}" for each in self.engine.refs.claimed_addresses(repository.record)
+        }
 
     def recorded_uris(self) -> set[str]:
         """Return the data of recorded uploads; the memory store's records do not expire."""
         repository = read_repository(self.engine, REPO)
-        uploads = self.engine.refs.uploads(repository, b"", None)
+        uploads = self.engine.refs.uploads(repository.record, b"", None)
         return {f"{NAMESPACE}/{upload.address}" for upload in uploads}
 
     def covered_uris(self) -> set[str]:

@@ -8,9 +8,9 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
 
+from graveler.branches.lookup import read_repository
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
-from graveler.operations import repositories
 from graveler.ports import Credential
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE
@@ -148,8 +148,8 @@ def _range_id(api: ApiClient, metarange_id: str) -> str:
     """Put the files of committed data where clients read them, and return the ID of a range."""
     for (namespace, file_id), content in api.world.files.files.items():
         api.world.objects.put(f"{namespace}/_lakefs/{file_id}", content, "")
-    repository = repositories.get(api.engine, "repo")
-    [header] = api.engine.metarange(repository, MetaRangeID(metarange_id)).headers()
+    repo = read_repository(api.engine, "repo")
+    [header] = repo.metarange(MetaRangeID(metarange_id)).headers()
     return header.id
 
 

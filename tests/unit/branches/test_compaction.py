@@ -5,6 +5,7 @@ What pre-commit refuses has sealed the branch before, so here a seal stands for 
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -38,7 +39,7 @@ def main_of(engine: Engine) -> Branch:
 
 
 def seal(engine: Engine) -> Branch:
-    return heads.seal(engine, *current_branch(engine, REPO, "main"))
+    return heads.seal(*current_branch(engine, REPO, "main"))
 
 
 def fill(engine: Engine, amount: int = MAX) -> None:
@@ -55,7 +56,7 @@ def fill(engine: Engine, amount: int = MAX) -> None:
         upload(engine, b"new", b"%d" % number)
         if number == amount - 2:
             writes.delete(engine, REPO, "main", b"deleted")
-        heads.replace_token(engine, *current_branch(engine, REPO, "main"))
+        heads.replace_token(*current_branch(engine, REPO, "main"))
     upload(engine, b"new", b"new")
 
 
@@ -109,7 +110,7 @@ def test_the_newest_of_several_sealed_changes_of_a_path_stays(world, engine):
     world.sealed_tokens_max = MAX
     for number in range(2 * MAX):
         upload(engine, b"p" if number < MAX else b"other", b"%d" % number)
-        heads.replace_token(engine, *current_branch(engine, REPO, "main"), MAX)
+        heads.replace_token(*current_branch(engine, REPO, "main"), MAX)
     assert len(main_of(engine).sealed_tokens) <= MAX
     assert content(engine, "main", b"p") == b"%d" % (MAX - 1)
 
@@ -176,7 +177,7 @@ def test_a_branch_that_is_deleted_during_a_compaction_leaves_no_token(full):
 
         def delete(world=world):
             found, main = current_branch(world.engine(), REPO, "main")
-            world.exports.delete_branch(found, main, world.engine().event("x", found), 1)
+            world.exports.delete_branch(found.record, main, found.event("x"), 1)
 
         meanwhile = Meanwhile(number, delete)
         with suppress(NotFoundError):
@@ -197,10 +198,12 @@ def test_a_compaction_has_a_write_that_its_scan_missed(full):
         if name == "staging.scan" and not bumped:
             return (change for change in call() if change[0] != late)
         if name == "refs.replace_sealed" and not bumped:
-            bumped.append(engine.refs.bump_version(repository, "main", branch.sealed_tokens[0]))
+            bumped.append(
+                engine.refs.bump_version(repository.record, "main", branch.sealed_tokens[0])
+            )
         return call()
 
-    heads.seal(engine_around(engine, show_late), repository, branch)
+    heads.seal(replace(repository, engine=engine_around(engine, show_late)), branch)
     assert None not in bumped
     check_all_is_there(full, FULL)
 
@@ -265,11 +268,11 @@ def test_readers_and_slices_that_hold_the_branch_from_before_go_on_reading(full)
     engine = full.engine()
     repository, before = current_branch(engine, REPO, "main")
     staged = StagedSource(before.sealed_tokens, before.version)
-    base = engine.content(repository, before.commit_id)
-    changes = list(staged.changes(engine, repository, base)(b"", None))
+    base = repository.content(before.commit_id)
+    changes = list(staged.changes(repository, base)(b"", None))
     assert seal(full.engine()).sealed_tokens[1:] != before.sealed_tokens
-    assert list(staged.changes(engine, repository, base)(b"", None)) == changes
-    view = view_of_branch(engine, repository, before)
+    assert list(staged.changes(repository, base)(b"", None)) == changes
+    view = view_of_branch(repository, before)
     assert view.get(b"0") is not None
     assert shown(engine) == FULL  # by what it remembers of the branch
 
@@ -282,7 +285,7 @@ def test_a_merge_onto_changes_without_effect_takes_them_off(world, engine):
     commit(engine, "source")
     for _ in range(SEALED_TOKENS_MAX):
         writes.delete(engine, REPO, "main", b"absent")
-        heads.replace_token(engine, *current_branch(engine, REPO, "main"))
+        heads.replace_token(*current_branch(engine, REPO, "main"))
     writes.delete(engine, REPO, "main", b"absent")
     calls = Calls()
     request = merges.MergeRequest("somebody")
@@ -332,11 +335,11 @@ def test_a_task_that_is_cancelled_during_its_compaction_leaves_the_branch_as_it_
     engine, before = full.engine(), main_of(full.engine())
 
     def stop() -> None:
-        (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0], "", 10).results
+        (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0].record, "", 10).results
         cancel(engine, REPO, task.id, TaskKind.COMMIT)
 
     _run_with(full, stop, lambda: 900.0)
-    (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0], "", 10).results
+    (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0].record, "", 10).results
     assert task.state is TaskState.CANCELLED
     assert main_of(full.engine()) == before
     check_all_is_there(full, FULL)

@@ -6,6 +6,7 @@ Each test stops an operation at one call to a store, and lets another process do
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -66,7 +67,7 @@ def put(engine, path, text, requirement=NO_REQUIREMENT):
 
 def seal(engine):
     """Do the first step of a commit, which continues later or has crashed."""
-    return replace_token(engine, *current_branch(engine, REPO, "main"))
+    return replace_token(*current_branch(engine, REPO, "main"))
 
 
 def test_a_write_that_another_replaced_is_not_repeated(world, engine):
@@ -125,7 +126,8 @@ def test_a_refused_write_is_in_no_commit(world, engine, call):
 def test_a_late_write_into_a_sealed_token_is_refused(world, engine):
     """No reader sees the write of a writer that read the branch before the seal and crashed."""
     put(engine, b"other", b"x")
-    before = current_branch(engine, REPO, "main")
+    repo, branch = current_branch(engine, REPO, "main")
+    before = repo.record, branch
 
     def late_writer(name, call):
         if name == "refs.repository_and_branch":
@@ -490,7 +492,7 @@ def test_a_commit_has_an_entry_that_its_first_scan_missed(world, engine):
         if name == "staging.scan" and not bumped:
             return (change for change in call() if change[0] != b"late")
         if name == "refs.move_branch" and not bumped:
-            bumped.append(engine.refs.bump_version(repository, "main", branch.staging_token))
+            bumped.append(engine.refs.bump_version(repository.record, "main", branch.staging_token))
         return call()
 
     made = commit(engine_around(world.engine(), show_late))
@@ -541,7 +543,7 @@ def test_a_commit_holds_the_part_of_a_batch_that_its_token_took_while_it_was_clo
         versions.append(current_branch(engine, REPO, "main")[1].version)
         return changes[1:]
 
-    stage_changes(engine_around(world.engine(), watch), repository, branch, changes)
+    stage_changes(replace(repository, engine=engine_around(world.engine(), watch)), branch, changes)
     # A commit that has read the token without the first change is made again.
     assert current_branch(engine, REPO, "main")[1].version > versions[0]
     assert paths(engine, commit(engine).id) == []

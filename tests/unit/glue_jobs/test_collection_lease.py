@@ -14,7 +14,7 @@ from tests.support.worlds.lake import REPO
 
 @pytest.fixture
 def repository(deployment: JobDeployment) -> Repository:
-    return read_repository(deployment.engine, REPO)
+    return read_repository(deployment.engine, REPO).record
 
 
 def test_a_second_run_is_refused_until_the_first_has_ended(

@@ -55,7 +55,7 @@ def test_a_mark_leaves_out_what_is_claimed(
     """A claimed address gets another name: a copy of it may be on its way."""
     engine, marked = deployment.engine, list[Addresses]()
     repository = read_repository(engine, REPO)
-    claim(engine, repository, [CLAIMED])
+    claim(repository, [CLAIMED])
     monkeypatch.setattr(live, "staged", lambda *_: Addresses())
     monkeypatch.setattr(live, "ranges", lambda *_: Addresses())
     monkeypatch.setattr(Marking, "_candidates", lambda *_: Addresses([CLAIMED, GARBAGE]))
@@ -78,14 +78,14 @@ def test_a_mark_of_a_deleted_repository_of_the_name_is_not_swept(
     mark = Mark(
         mark_id="run",
         repository=REPO,
-        repository_uid=old.uid,
+        repository_uid=old.record.uid,
         namespace=NAMESPACE,
         cutoff_ns=0,
         objects=1,
         size_bytes=1,
     )
     engine.objects.put(FOLDER.mark_uri, msgspec.json.encode(mark), "application/json")
-    assert read_mark(deployment, FOLDER, old) == mark
+    assert read_mark(deployment, FOLDER, old.record) == mark
     repositories.delete(engine, REPO)
     new = repositories.create(world.engine(), name=REPO, storage_namespace=f"{NAMESPACE}-2")
     with pytest.raises(NotFoundError, match="the mark of another repository"):

@@ -113,7 +113,7 @@ def test_no_look_deletes_again_what_earlier_ones_deleted(
     monkeypatch.setattr(sweeping, "DELETE_OBJECTS_MAX", 1)
     monkeypatch.setattr(Look, "is_current", lambda this, *_: len(asked) < this.number)
     run = new_run(deployment, monkeypatch)
-    assert deployment.jobs.take_lease(run._repository, LEASE, "run", now_ns=0, until_ns=1)
+    assert deployment.jobs.take_lease(run._repo.record, LEASE, "run", now_ns=0, until_ns=1)
     marked = parquet_files.PartWriter(world.objects, f"{FOLDER}marked/", "part")
     sizes, times = [10] * 5, [0] * 5
     marked.add(pa.record_batch([[KEPT, *GARBAGE], sizes, times], schema=CANDIDATE_SCHEMA))

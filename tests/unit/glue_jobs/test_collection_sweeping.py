@@ -155,9 +155,9 @@ def round_of(world: MemoryWorld, jobs: MemoryJobStore, life_s: int = 600) -> Rou
     engine = world.engine()
     repository = read_repository(engine, REPO)
     now_ns = world.clock.now_ns()
-    assert jobs.take_lease(repository, LEASE, "run", now_ns=now_ns, until_ns=now_ns + 10**9)
+    assert jobs.take_lease(repository.record, LEASE, "run", now_ns=now_ns, until_ns=now_ns + 10**9)
     look = begin_look(world.objects, f"{NAMESPACE}/looks/", 1, life_s)
-    return Round(repository, "run", look, TERRITORY, f"{NAMESPACE}/", 0)
+    return Round(repository.record, "run", look, TERRITORY, f"{NAMESPACE}/", 0)
 
 
 def test_an_executor_that_wakes_up_after_an_hour_deletes_nothing(world: MemoryWorld) -> None:

@@ -125,7 +125,7 @@ def test_deleting_a_branch_leaves_its_commits(engine):
 def test_all_tokens_of_a_deleted_branch_are_dropped_later(world, engine):
     create(engine, "dev")
     upload(engine, b"a", b"1", "dev")
-    heads.seal(engine, *lookup.current_branch(engine, REPO, "dev"))
+    heads.seal(*lookup.current_branch(engine, REPO, "dev"))
     upload(engine, b"b", b"1", "dev")
     tokens = branches.get(engine, REPO, "dev").tokens
     assert len(tokens) == 2
@@ -170,7 +170,7 @@ def uncommitted(engine):
 )
 def test_a_reset_undoes_exactly_the_named_changes(engine, dirty, kind, path, left, sealed):
     if sealed:  # as by a commit that was cut short
-        heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+        heads.seal(*lookup.current_branch(engine, REPO, "main"))
     branches.reset(engine, REPO, "main", kind=kind, path=path)
     assert uncommitted(engine) == left
     if left:
@@ -207,7 +207,7 @@ def test_a_hard_reset_moves_the_head_and_keeps_staged_changes(engine, dirty):
 
 
 def test_a_hard_reset_is_refused_over_changes_of_a_crashed_commit(engine, dirty):
-    heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+    heads.seal(*lookup.current_branch(engine, REPO, "main"))
     with pytest.raises(InvalidInputError, match="uncommitted"):
         branches.hard_reset(engine, REPO, "main", ref="main~1")
     commit(engine)
@@ -220,7 +220,7 @@ def test_a_staged_entry_without_effect_has_none_over_another_head(engine):
     made = commit(engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
     writes.delete_many(engine, REPO, "main", [b"a"])  # where nothing is
-    heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+    heads.seal(*lookup.current_branch(engine, REPO, "main"))
     branches.hard_reset(engine, REPO, "main", ref=made.id)
     assert paths(engine, "main") == [b"a"]
 
@@ -252,7 +252,7 @@ def test_a_plan_that_finds_its_branch_stale_is_made_again_on_a_fresh_read(engine
             raise StaleVersionError("moved")
         return heads.Move(branch, old.commit_id, ())
 
-    heads.move_head(engine, repository, old, plan)
+    heads.move_head(repository, old, plan)
     assert seen == [old.commit_id, head.id]
     assert named(engine, "main") == old.commit_id
 

@@ -24,6 +24,7 @@ from graveler.limits import CLAIM_LIFE_S, TOKEN_RETENTION_S
 from graveler.model import Event, Repository
 from graveler.model.events import heads_in
 from graveler.model.tasks import TaskKind, TaskMessage
+from graveler.open_repository import OpenRepository
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
 from graveler.operations.collection_reads import active_metaranges, begin_scan
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
@@ -259,20 +260,20 @@ def test_both_commits_of_an_open_replay_count_as_heads() -> None:
     repository = read_repository(engine, REPO)
     both = {named(engine, "z~1"), named(engine, "z")}
     covers = " ".join(sorted(both))
-    start(engine, repository, TaskKind.REVERT, {}, user="", covers=covers, is_covered=never_covers)
+    start(repository, TaskKind.REVERT, {}, user="", covers=covers, is_covered=never_covers)
     branches.delete(engine, REPO, "z")
-    assert both <= {commit_id for _, commit_id in retention.heads_now(engine, repository)}
+    assert both <= {commit_id for _, commit_id in retention.heads_now(repository)}
 
 
 def test_a_bare_repository_of_the_namespace_stops_each_run() -> None:
     engine = old_lake().engine()
     repository = read_repository(engine, REPO)
-    scan = begin_scan(engine, repository)
+    scan = begin_scan(repository)
     repositories.create(engine, name="bare", storage_namespace=NAMESPACE, bare=True, read_only=True)
     with pytest.raises(InvalidInputError, match="'bare' is bare"):
-        begin_scan(engine, repository)
+        begin_scan(repository)
     with pytest.raises(InvalidInputError, match="'bare' is bare"):
-        active_metaranges(engine, scan)
+        active_metaranges(scan)
 
 
 def test_an_open_task_keeps_the_commit_from_which_it_copies_a_prefix() -> None:
@@ -397,9 +398,9 @@ def test_staging_by_hand_claims_an_old_address_of_the_repository_only() -> None:
     repository = read_repository(engine, REPO)
     for uri in (young, "s3://elsewhere/x", f"{NAMESPACE}/data/of/others"):
         links.stage(engine, REPO, "main", b"a", links.StoredData(uri, "any", 1))
-        assert list(engine.refs.claimed_addresses(repository)) == []
+        assert list(engine.refs.claimed_addresses(repository.record)) == []
     name_by_hand(engine, b"z/staged", b"a")
-    (claimed,) = engine.refs.claimed_addresses(repository)
+    (claimed,) = engine.refs.claimed_addresses(repository.record)
     assert objects.stat(engine, REPO, "main", b"a").entry.address == claimed
 
 
@@ -432,19 +433,19 @@ def test_a_copy_whose_source_is_replaced_meanwhile_claims_what_it_copies() -> No
             beside = partial(writes.copy, engine, REPO, "main", b"z/staged", shallow=True)
             beside(source_ref="z", source_path=b"precious")
             # The first copy's own claim counts for nothing here.
-            world.refs.records_of(read_repository(engine, REPO)).claimed.clear()
+            world.refs.records_of(read_repository(engine, REPO).record).claimed.clear()
         return call()
 
     copy_shallow(engine_around(world.engine(), replacing))
     assert objects.stat(engine, REPO, "main", b"a").entry.address == old
-    assert old in engine.refs.claimed_addresses(read_repository(engine, REPO))
+    assert old in engine.refs.claimed_addresses(read_repository(engine, REPO).record)
 
 
 def test_a_change_of_metadata_costs_no_claim() -> None:
     world = old_lake()
     engine = world.engine()
     writes.set_user_metadata(engine, REPO, "z", b"precious", {"k": "v"})
-    assert list(engine.refs.claimed_addresses(read_repository(engine, REPO))) == []
+    assert list(engine.refs.claimed_addresses(read_repository(engine, REPO).record)) == []
 
 
 def test_a_repository_that_begins_to_share_the_namespace_stops_the_run() -> None:
@@ -478,7 +479,11 @@ def test_an_event_names_each_head_that_an_operation_sets_or_replaces(scenario: S
 
     def heads() -> retention.Heads:
         repository = world.refs.repository(SCENARIO_REPO)
-        return set() if repository is None else retention.listed_heads(engine, repository)
+        return (
+            set()
+            if repository is None
+            else retention.listed_heads(OpenRepository(engine, repository))
+        )
 
     before = heads()
     scenario.run(engine)

@@ -37,10 +37,10 @@ DAY_S = 24 * 60 * 60
 
 def staged(world: MemoryWorld) -> set[str]:
     engine = world.engine()
-    scan = begin_scan(engine, read_repository(engine, REPO))
+    scan = begin_scan(read_repository(engine, REPO))
     return {
         address
-        for token in staging_tokens(engine, scan)
+        for token in staging_tokens(scan)
         for address in staged_addresses(engine.staging, NAMESPACE, token)
     }
 
@@ -48,7 +48,7 @@ def staged(world: MemoryWorld) -> set[str]:
 def active(world: MemoryWorld) -> dict[CommitID, MetaRangeID]:
     engine = world.engine()
     repository = read_repository(engine, REPO)
-    return active_metaranges(engine, begin_scan(engine, repository))
+    return active_metaranges(begin_scan(repository))
 
 
 def test_staged_entries_of_every_branch_count_and_tombstones_do_not(world: MemoryWorld) -> None:
@@ -66,7 +66,7 @@ def test_staged_entries_of_every_branch_count_and_tombstones_do_not(world: Memor
 def test_covered_entries_of_older_tokens_count(world: MemoryWorld) -> None:
     engine = world.engine()
     old = upload(engine, b"a", b"1").entry.address
-    seal(engine, *current_branch(engine, REPO, "main"))
+    seal(*current_branch(engine, REPO, "main"))
     new = upload(engine, b"a", b"2").entry.address
     assert staged(world) == {old, new}
 
@@ -122,7 +122,7 @@ def test_the_active_commits_are_found_while_others_commit(
     with commits_between_pages(world, REPO, monkeypatch):
         found = active(world)
     assert {*before} < {*found}
-    kept = engine.refs.commits(read_repository(engine, REPO), [*found])
+    kept = engine.refs.commits(read_repository(engine, REPO).record, [*found])
     assert {parent for each in kept.values() for parent in each.parents} <= {*found}
 
 
@@ -160,9 +160,9 @@ def test_namespaces_inside_are_told(world: MemoryWorld) -> None:
     repositories.create(engine, name="beside", storage_namespace=f"{NAMESPACE}2")
     for name, namespace in (("inside", f"{NAMESPACE}/data/x"), ("around", "s3://bucket")):
         repositories.create(engine, name=name, storage_namespace=namespace, read_only=True)
-    found = neighbours(engine, read_repository(engine, REPO))
+    found = neighbours(read_repository(engine, REPO))
     assert found.foreign == (f"{NAMESPACE}/data/x",)
-    assert [each.name for each in found.sharers] == [REPO]
+    assert [each.record.name for each in found.sharers] == [REPO]
 
 
 def test_a_repository_created_again_is_another_one(world: MemoryWorld) -> None:
@@ -171,7 +171,7 @@ def test_a_repository_created_again_is_another_one(world: MemoryWorld) -> None:
     repositories.delete(engine, REPO)
     repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
     with pytest.raises(NotFoundError):
-        neighbours(engine, old)
+        neighbours(old)
 
 
 def test_recorded_uploads_count_open_or_completed(world: MemoryWorld) -> None:
@@ -184,7 +184,7 @@ def test_recorded_uploads_count_open_or_completed(world: MemoryWorld) -> None:
         complete(engine, completed)
     writes.delete(engine, REPO, "main", b"completed and deleted")
     recorded_uploads.abort(engine, REPO, "main", b"aborted", made[3].id)
-    found = upload_addresses(engine, [read_repository(engine, REPO)])
+    found = upload_addresses([read_repository(engine, REPO)])
     assert set(found) == {each.address for each in made[:3]}
 
 

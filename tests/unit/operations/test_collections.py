@@ -90,7 +90,7 @@ def test_data_of_a_deleted_repository_inside_the_namespace_stay(
 def test_a_namespace_at_the_data_folder_has_no_candidates(world: MemoryWorld) -> None:
     world.objects.put(f"{NAMESPACE}/data/_lakefs/dummy", b"1", "a/b")
     engine = world.engine()
-    found = territory(engine, read_repository(engine, REPO), 0)
+    found = territory(read_repository(engine, REPO), 0)
     assert found.foreign == (f"{NAMESPACE}/data",)
     assert not found.holds(address(1))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError, ThrottledError
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.operations import branches, commits, diffs, links, merges, objects, tags, writes
@@ -161,7 +162,7 @@ def test_a_metarange_is_committed_on_a_clean_branch_only(engine):
 def test_a_missing_metarange_is_not_found(engine):
     upload(engine, b"p", b"1")
     made = commit(engine)
-    (header,) = engine.metarange(engine.refs.repository(REPO), made.metarange_id).headers()
+    (header,) = read_repository(engine, REPO).metarange(made.metarange_id).headers()
     for metarange_id in ("0" * 64, "../x", header.id):
         with pytest.raises(NotFoundError, match="metarange"):
             commit(engine, source_metarange=metarange_id)

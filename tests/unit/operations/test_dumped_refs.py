@@ -99,7 +99,7 @@ class Merges(Renames):
 
 
 def named_by_branch(engine: Engine, name: str) -> bool:
-    return name in {each.name for each in every_branch(engine, read_repository(engine, REPO))}
+    return name in {each.name for each in every_branch(read_repository(engine, REPO))}
 
 
 def dumped_beside(

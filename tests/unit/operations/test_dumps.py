@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.dump.files import RefsDump, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import (
@@ -25,6 +26,7 @@ from graveler.model import (
     Page,
     StagingToken,
 )
+from graveler.open_repository import OpenRepository
 from graveler.operations import (
     branches,
     collection_reads,
@@ -99,12 +101,10 @@ def test_a_dump_has_no_uncommitted_changes(engine):
 
 
 def test_hidden_branches_are_dumped_and_stay_hidden(engine):
-    repository = engine.refs.repository(REPO)
-    head = engine.refs.branch(repository, "main").commit_id
+    repo = read_repository(engine, REPO)
+    head = engine.refs.branch(repo.record, "main").commit_id
     hidden = Branch("secret", head, StagingToken("token"), hidden=True)
-    engine.refs.create_branch(
-        repository, hidden, engine.event("branch_created", repository, branch="secret")
-    )
+    engine.refs.create_branch(repo.record, hidden, repo.event("branch_created", branch="secret"))
     make_bare(engine)
     dumps.restore(engine, "bare", dumps.dump(engine, REPO))
     assert refs_of(engine, "bare")[0]["secret"] == (head, True)
@@ -398,7 +398,7 @@ def test_nothing_in_a_bare_repositorys_namespace_is_garbage(world, engine):
         with pytest.raises(
             InvalidInputError, match="'bare' is bare, so nothing in its namespace can be collected"
         ):
-            collection_reads.neighbours(engine, asked)
+            collection_reads.neighbours(OpenRepository(engine, asked))
     with pytest.raises(
         InvalidInputError, match="'bare' is bare, so nothing in its namespace can be collected"
     ):
@@ -407,5 +407,5 @@ def test_nothing_in_a_bare_repositorys_namespace_is_garbage(world, engine):
     assert "nothing in its namespace" in str(task.failure.error)
     retention.prepare_commits(engine, REPO)
     dumps.restore(engine, "bare", dumped)
-    assert len(collection_reads.neighbours(engine, original).sharers) == 2
+    assert len(collection_reads.neighbours(OpenRepository(engine, original)).sharers) == 2
     retention.prepare_commits(engine, "bare")

@@ -296,7 +296,7 @@ def _saving(world, breaking):
 def test_progress_is_reported_for_each_object_and_grows_by_pages(small):
     found = read_repository(small, REPO)
     watch = Recorder()
-    imports.list_sources(small, found, request(("in/", "to")), watch)
+    imports.list_sources(found, request(("in/", "to")), watch)
     assert len(watch.done) >= 4000
     assert watch.done == sorted(watch.done)
     assert set(watch.done) == {0, 1000, 2000, 3000, 4000}
@@ -322,8 +322,8 @@ def test_few_single_objects_are_read_between_two_reports(engine):
     # All objects of the second half have one path.
     destinations = [f"to/{min(number, 150):03}" for number in range(300)]
     asked = request(*[(f"={key}", to) for key, to in zip(keys, destinations, strict=True)])
-    listed = imports.list_sources(counted, read_repository(engine, REPO), asked, Counting())
-    found = dict(engine.metarange(read_repository(engine, REPO), listed).records())
+    listed = imports.list_sources(read_repository(counted, REPO), asked, Counting())
+    found = dict(read_repository(engine, REPO).metarange(listed).records())
     assert list(found) == sorted({to.encode() for to in destinations})
     assert value_entry(found[b"to/150"]).address == f"{RAW}/one/299"
     assert heads[0] == 300
@@ -345,16 +345,16 @@ def test_a_stopped_listing_continues_where_it_was_saved(world, pages, breaking):
     found = read_repository(small, REPO)
     asked = request(("in/", "to"))
     step_ns, world.clock.step_ns = world.clock.step_ns, 0
-    whole = imports.list_sources(small, found, asked, Recorder())  # saved once, at its end
+    whole = imports.list_sources(found, asked, Recorder())  # saved once, at its end
     world.clock.step_ns = step_ns
     # One report for each object, one for each page, and one for the source.
     stopped = Recorder(stop_after=1001 * pages + 1)
     with pytest.raises(TaskStoppedError):
-        imports.list_sources(small, found, asked, stopped)
+        imports.list_sources(found, asked, stopped)
     saved = stopped.saved[-1] if stopped.saved else Found()
     rest = Recorder()
-    assert imports.list_sources(small, found, asked, rest, saved) == whole
-    before = sum(header.count for header in small.metarange(found, saved.listed).headers())
+    assert imports.list_sources(found, asked, rest, saved) == whole
+    before = sum(header.count for header in found.metarange(saved.listed).headers())
     assert before >= 1000 * (pages - 1)
     assert rest.done[0] == before
     assert rest.done[-1] == 4000
@@ -385,10 +385,10 @@ def test_a_finished_listing_lists_nothing_again(small):
     found = read_repository(small, REPO)
     asked = request(("in/", "to"))
     watch = Recorder()
-    whole = imports.list_sources(small, found, asked, watch)
+    whole = imports.list_sources(found, asked, watch)
     assert watch.saved[-1] == Found(whole)
     again = Recorder()
-    assert imports.list_sources(small, found, asked, again, Found(whole)) == whole
+    assert imports.list_sources(found, asked, again, Found(whole)) == whole
     assert set(again.done) == {4000}
 
 

@@ -66,9 +66,9 @@ def test_sorted_objects_of_an_inventory_count_as_done(engine):
     put_inventory(engine.objects, [inventory_of(keys[:1000]), inventory_of(keys[1000:])])
     watch = Recorder()
     request = asked_for_inventory("to")
-    imports.sort_inventories(engine, read_repository(engine, REPO), request, watch, Found())
+    imports.sort_inventories(read_repository(engine, REPO), request, watch, Found())
     assert set(watch.done) == {0, 1000, 2000}
-    imports.list_sources(engine, read_repository(engine, REPO), request, watch, watch.saved[-1])
+    imports.list_sources(read_repository(engine, REPO), request, watch, watch.saved[-1])
     assert watch.done == sorted(watch.done)
     assert watch.done[-1] == 2000
 
@@ -81,16 +81,16 @@ def test_a_stopped_import_of_an_inventory_continues(world, monkeypatch, reports)
     put_inventory(engine.objects, [inventory_of(keys[n : n + 1000]) for n in (0, 1000, 2000)])
     found = read_repository(engine, REPO)
     asked = asked_for_inventory("to")
-    whole = imports.list_sources(engine, found, asked, WithoutOrder())
+    whole = imports.list_sources(found, asked, WithoutOrder())
     assert [key for key, _ in engine.metarange(found, whole).records()] == sorted(
         f"to/{key}".encode() for key in keys
     )
     stopped = WithoutOrder(stop_after=reports)
     with pytest.raises(TaskStoppedError):
-        imports.list_sources(engine, found, asked, stopped)
+        imports.list_sources(found, asked, stopped)
     saved = stopped.saved[-1] if stopped.saved else Found()
     rest = WithoutOrder()
-    assert imports.list_sources(engine, found, asked, rest, saved) == whole
+    assert imports.list_sources(found, asked, rest, saved) == whole
     # Files that were sorted are not read again.
     sorted_again = [each.files for each in rest.saved if not each.listed]
     assert sorted_again == list(range(saved.files + 1, 4))

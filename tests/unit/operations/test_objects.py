@@ -502,15 +502,15 @@ def test_a_cached_token_that_was_sealed_since_gives_right_answers(world, engine)
     def look(expected):
         for path, text in expected.items():
             fresh = world.engine()
-            fresh.remember(repository, old)
+            replace(repository, engine=fresh).remember(old)
             assert objects.stat(fresh, REPO, "main", path).entry.size_bytes == len(text)
-            fresh.remember(repository, old)
+            replace(repository, engine=fresh).remember(old)
             page = objects.list_objects(fresh, REPO, "main", PageQuery(10))
             sizes = {item.path: item.entry.size_bytes for item in page.results}
             assert sizes == {each: len(size) for each, size in expected.items()}
 
     repository, old = lookup.current_branch(engine, REPO, "main")
-    heads.seal(engine, repository, old)
+    heads.seal(repository, old)
     put(engine, b"again", b"22")
     put(engine, b"new", b"333")
     look({b"committed": b"1", b"sealed": b"1", b"again": b"22", b"new": b"333"})

@@ -8,6 +8,7 @@ from graveler.engine import Engine
 from graveler.errors import ThrottledError
 from graveler.model.places import Place, PlaceLimit, Places, below_half
 from graveler.model.tasks import Task, TaskMessage, TaskState, taken
+from graveler.open_repository import OpenRepository
 from graveler.operations import commits
 from graveler.operations.places import Seat, pause_s
 from graveler.operations.tasks.advance import advance
@@ -184,7 +185,7 @@ def test_the_place_of_a_runner_that_died_is_free_for_its_task_and_later_for_othe
 def seat(engine: Engine, work: str, runner: str, limit: PlaceLimit = LIMIT) -> Seat:
     repository = engine.refs.repository(REPO)
     assert repository is not None
-    return Seat(engine, repository, limit, work, runner, lambda _work: None)
+    return Seat(OpenRepository(engine, repository), limit, work, runner, lambda _work: None)
 
 
 def test_a_place_is_free_when_its_runner_s_invocation_must_have_ended(world, engine):

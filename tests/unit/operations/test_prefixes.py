@@ -438,7 +438,7 @@ def test_a_step_whose_token_is_sealed_makes_the_commit_scan_again(
     def seal(name: str, call: Callable[[], Any]) -> Any:
         result = call()
         if name == "staging.stage_step":
-            sealed.append(replace_token(lake, *current_branch(lake, REPO, "main")))
+            sealed.append(replace_token(*current_branch(lake, REPO, "main")))
         return result
 
     run(engine_around(world.engine(), seal), TaskMessage(REPO, task.id))
@@ -630,7 +630,7 @@ class TestCollections:
         }
         world.clock.tick(3 * DAY_S)
         completed(world, move(lake, "a/", "moved/"))
-        claimed = lake.refs.claimed_addresses(read_repository(lake, REPO))
+        claimed = lake.refs.claimed_addresses(read_repository(lake, REPO).record)
         assert {f"s3://bucket/lake/{each}" for each in claimed} == uris
 
     def test_an_object_that_is_replaced_meanwhile_is_claimed_too(
@@ -649,13 +649,13 @@ class TestCollections:
                     lake, REPO, "main", b"a/1", source_ref=None, source_path=b"old", shallow=True
                 )
                 # The other copy's own claim counts for nothing here.
-                return world.refs.records_of(read_repository(lake, REPO)).claimed.clear()
+                return world.refs.records_of(read_repository(lake, REPO).record).claimed.clear()
             return call()
 
         run(engine_around(world.engine(), beside), TaskMessage(REPO, task.id))
         assert status(lake, REPO, task.id).state is TaskState.COMPLETED
         assert under(lake, b"copy/")[b"1"] == b"old"
-        assert old.entry.address in lake.refs.claimed_addresses(read_repository(lake, REPO))
+        assert old.entry.address in lake.refs.claimed_addresses(read_repository(lake, REPO).record)
 
     def test_collected_content_of_an_expired_commit_ends_the_task(
         self, world: MemoryWorld, lake: Engine

@@ -429,7 +429,9 @@ def test_a_completion_that_was_overwritten_is_not_staged_again(world, engine, be
 
 
 @pytest.mark.parametrize("requirement", [Requirement(), ABSENT])
-@pytest.mark.parametrize("finish", [commit, lambda engine: replace_token(*sealing(engine))])
+@pytest.mark.parametrize(
+    "finish", [commit, lambda engine: replace_token(*current_branch(engine, REPO, "main"))]
+)
 def test_no_commit_misses_a_completed_upload(world, engine, begun, parts, requirement, finish):
     def meanwhile(other: Engine) -> None:
         upload(other, b"another", b"text")
@@ -455,7 +457,7 @@ def test_a_completion_whose_token_is_sealed_makes_the_commit_scan_again(
     def seal(name, call):
         result = call()
         if name == "staging.stage_upload":
-            sealed.append(replace_token(*sealing(engine)))
+            sealed.append(replace_token(*current_branch(engine, REPO, "main")))
         return result
 
     complete(engine_around(world.engine(), seal), begun, parts, requirement)
@@ -491,10 +493,6 @@ def test_beside_a_merge_that_misses_it_only_a_conditional_completion_is_not_ackn
     )
     assert isinstance(made, ObjectStat) == (requirement == Requirement())
     assert made is UnknownOutcomeError or content(engine, "main", PATH) == b"onetwo"
-
-
-def sealing(engine: Engine):
-    return engine, *current_branch(engine, REPO, "main")
 
 
 @pytest.mark.parametrize("requirement", [Requirement(), ABSENT])
@@ -567,11 +565,11 @@ def test_a_completion_whose_answer_was_lost_can_be_repeated(
 
 
 def test_no_commit_misses_an_upload_that_an_earlier_version_recorded(engine, begun, parts):
-    repository = current_branch(engine, REPO, "main")[0]
+    repository = current_branch(engine, REPO, "main")[0].record
     assert engine.refs.delete_upload(repository, begun)
     engine.refs.put_upload(repository, replace(begun, branch_uid=None))
     complete(engine, begun, parts)
-    sealed = replace_token(engine, *current_branch(engine, REPO, "main"))
+    sealed = replace_token(*current_branch(engine, REPO, "main"))
     complete(engine, begun, parts)
     assert current_branch(engine, REPO, "main")[1].version == sealed.version + 1
 

@@ -295,7 +295,7 @@ def test_a_pattern_that_would_protect_nothing_is_refused(engine, pattern):
 
 def test_a_malformed_rule_from_before_does_not_hinder_others(engine):
     create(engine)
-    old = read_repository(engine, "repo")
+    old = read_repository(engine, "repo").record
     engine.refs.update_repository(old, replace(old, protection_rules=(ProtectionRule("["),)))
     rules = [ProtectionRule("["), ProtectionRule("main")]
     repositories.set_protection_rules(engine, "repo", rules)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from graveler.engine import Engine
 from graveler.model import Branch, Commit, Page, Repository
+from graveler.open_repository import OpenRepository
 from graveler.operations import branches, retention
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld
@@ -48,8 +49,10 @@ def old_branch(world: MemoryWorld, engine: Engine, name: str) -> str:
 def active(engine: Engine) -> set[str]:
     repository = engine.refs.repository(REPO)
     assert repository is not None
-    heads = retention.heads_now(engine, repository)
-    return set(retention.active_commit_ids(engine, repository, make_rules(5, []), heads))
+    heads = retention.heads_now(OpenRepository(engine, repository))
+    return set(
+        retention.active_commit_ids(OpenRepository(engine, repository), make_rules(5, []), heads)
+    )
 
 
 def rename(engine: Engine, *names: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from graveler.errors import ForbiddenError, NotFoundError, ThrottledError
 from graveler.model import ProtectionRule
+from graveler.open_repository import OpenRepository
 from graveler.operations import commits, repositories, samples
 from graveler.samples.files import sample_files
 from tests.support.fakes.engines import memory_world
@@ -21,7 +22,7 @@ def world():
 
 def create(engine):
     made = repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
-    samples.add(engine, made, "ann")
+    samples.add(OpenRepository(engine, made), "ann")
 
 
 def test_a_repository_with_samples_has_them_committed_and_its_branch_protected(world, engine):
@@ -72,7 +73,7 @@ def test_concurrent_rules_and_commits_stay(world, engine):
     commit(other)
     upload(other, b"staged", b"1")
     repositories.set_protection_rules(other, REPO, [ProtectionRule("release-*")])
-    samples.add(engine, made, "ann")
+    samples.add(OpenRepository(engine, made), "ann")
     assert repositories.protection_rules(engine, REPO)[0] == (ProtectionRule("release-*"),)
     assert {b"x", b"README.md"} < set(paths(engine, "main@"))
     assert set(paths(engine, "main")) - set(paths(engine, "main@")) == {b"staged"}
@@ -84,6 +85,6 @@ def test_a_repository_created_again_gets_no_samples(world, engine):
     repositories.delete(other, REPO)
     repositories.create(other, name=REPO, storage_namespace="s3://bucket/anew")
     with pytest.raises(NotFoundError):
-        samples.add(engine, made, "ann")
+        samples.add(OpenRepository(engine, made), "ann")
     assert repositories.protection_rules(other, REPO)[0] == ()
     assert paths(other, "main") == []

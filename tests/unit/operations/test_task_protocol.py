@@ -52,7 +52,7 @@ def test_a_request_does_not_join_a_commit_that_has_just_sealed_without_its_write
     """The branch is full, so the task itself seals it."""
     for path in (b"a", b"b"):
         upload(engine, path, b"1")
-        replace_token(engine, *current_branch(engine, REPO, "main"))
+        replace_token(*current_branch(engine, REPO, "main"))
     upload(engine, b"c", b"1")
     full = replace(engine, sealed_tokens_max=2)
     task = commits.start_commit(full, REPO, "main", _REQUEST)

@@ -16,6 +16,7 @@ from graveler.export.lifecycle import (
 )
 from graveler.export.record import ExportRequest, ExportState, Progress
 from graveler.export.slices import slices_of
+from graveler.open_repository import OpenRepository
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import ExportLease
@@ -250,7 +251,9 @@ def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record
     assert record is not None
-    lease = ExportLease(world.engine(), world.repository, record, world.world.clock.moment())
+    lease = ExportLease(
+        OpenRepository(world.engine(), world.repository), record, world.world.clock.moment()
+    )
     work = work_of(lease)
     assert lease.run.id == run_id
     part = slices_of(work, Progress(), 1)[0]
@@ -300,7 +303,7 @@ def test_a_renewal_counts_from_before_it_was_stored() -> None:
 
     engine, record = engine_around(world.engine(), slowly), world.record
     assert record is not None
-    lease = ExportLease(engine, world.repository, record, engine.clock.moment())
+    lease = ExportLease(OpenRepository(engine, world.repository), record, engine.clock.moment())
     lease.renew(Progress())
     with pytest.raises(StoppedError):
         lease.check()
@@ -312,7 +315,7 @@ def test_a_runner_whose_clock_goes_back_step_by_step_does_not_renew() -> None:
     clock, record = SkewedClock(world.world.clock, 0), world.record
     assert record is not None
     engine = replace(world.engine(), clock=clock)
-    lease = ExportLease(engine, world.repository, record, clock.moment())
+    lease = ExportLease(OpenRepository(engine, world.repository), record, clock.moment())
     clock.step(-4)
     lease.renew(Progress())
     clock.step(-4)
@@ -342,7 +345,9 @@ def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object(
     engine = engine_around(world.engine(), calls)
     record = world.record
     assert record is not None
-    work = work_of(ExportLease(engine, world.repository, record, engine.clock.moment()))
+    work = work_of(
+        ExportLease(OpenRepository(engine, world.repository), record, engine.clock.moment())
+    )
     world.runner = "job"
     carry_out_slice(engine, run, slices_of(work, Progress(), 1000)[0])
     assert calls.counts()["objects.copy"] > 8

@@ -6,6 +6,7 @@ import pytest
 
 from graveler.errors import ConflictError, NotFoundError, StaleVersionError
 from graveler.export.lifecycle import RENEWAL_S
+from graveler.open_repository import OpenRepository
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
@@ -30,7 +31,7 @@ def lake() -> ExportWorld:
 def delete_main(lake: ExportWorld) -> None:
     """Delete the default branch, but not its export."""
     branch = branches.get(lake.engine(), REPO, "main")
-    event = lake.engine().event("branch_deleted", lake.repository, branch="main")
+    event = OpenRepository(lake.engine(), lake.repository).event("branch_deleted", branch="main")
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
 
 

@@ -7,6 +7,7 @@ import pytest
 from graveler.errors import InvalidInputError, StaleVersionError, ThrottledError
 from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S, RENEWAL_S, released
 from graveler.export.record import ExportRequest, ExportSettings, ExportState
+from graveler.open_repository import OpenRepository
 from graveler.operations import repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
@@ -222,7 +223,9 @@ def test_a_runner_writes_nothing_after_it_gave_its_lease_up(lake):
     step(lake, first, until=3)
     engine = lake.engine()
     lease = ExportLease(
-        engine, engine.refs.repository(REPO), lake.record, taken_at=lake.world.clock.moment()
+        OpenRepository(engine, engine.refs.repository(REPO)),
+        lake.record,
+        taken_at=lake.world.clock.moment(),
     )
     lease.check()
     lease.change(released)
