@@ -155,5 +155,5 @@ def finish(
         content_type=content_type,
         metadata=metadata,
     )
-    found, branch, read = branch_now(engine, prepared)
-    return stage_entry(found, branch, prepared.path, entry, requirement, read)
+    repo, branch, read = branch_now(engine, prepared)
+    return stage_entry(repo, branch, prepared.path, entry, requirement, read)
