@@ -137,7 +137,7 @@ def delete(
         PreconditionFailedError: an action file in the branch's head is malformed.
         ContentionError: the branch or its export changed in each try.
     """
-    deletion = DeletionHooks(engine, user)
+    deletion = DeletionHooks(user)
     may_be_exported = False
     uid: str | None = None
 

@@ -110,7 +110,7 @@ def delete(
     """
     check_tag_name(name)
 
-    deletion = DeletionHooks(engine, user)
+    deletion = DeletionHooks(user)
 
     def attempt() -> tuple[OpenRepository, TaskStart | None]:
         repo = read_repository(engine, repository)

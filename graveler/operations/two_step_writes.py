@@ -97,9 +97,7 @@ def prepare(
     return Prepared(found, branch_found, path, address, force, since, read)
 
 
-def branch_now(
-    engine: Engine, prepared: Prepared
-) -> tuple[OpenRepository, Branch, StagedRead | None]:
+def branch_now(prepared: Prepared) -> tuple[OpenRepository, Branch, StagedRead | None]:
     """Return the repository and the branch on which a prepared write may be staged now.
 
     The third is the staged change that was read together with the branch, if any.
@@ -109,6 +107,7 @@ def branch_now(
         ForbiddenError: the branch is protected by now, or the repository is read-only.
         ThrottledError: the write took too long.
     """
+    engine = prepared.repo.engine
     now = engine.clock.moment()
     if prepared.since.is_within(_CHECK_AGE_MAX_S, now):
         return prepared.repo, prepared.branch, prepared.read
@@ -129,7 +128,6 @@ def branch_now(
 
 
 def finish(
-    engine: Engine,
     prepared: Prepared,
     *,
     size_bytes: int,
@@ -151,9 +149,9 @@ def finish(
         address_type=AddressType.RELATIVE,
         size_bytes=size_bytes,
         checksum=checksum,
-        last_modified_ns=engine.clock.now_ns(),
+        last_modified_ns=prepared.repo.engine.clock.now_ns(),
         content_type=content_type,
         metadata=metadata,
     )
-    repo, branch, read = branch_now(engine, prepared)
+    repo, branch, read = branch_now(prepared)
     return stage_entry(repo, branch, prepared.path, entry, requirement, read)

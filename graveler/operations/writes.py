@@ -78,7 +78,6 @@ def upload(
     content_type = content_type or DEFAULT_CONTENT_TYPE
     info = unnamed(lambda: engine.objects.put(prepared.uri, content, content_type, headers=headers))
     return finish(
-        engine,
         prepared,
         size_bytes=len(content),
         checksum=info.checksum,
@@ -218,13 +217,13 @@ def copy(
         entry = _unchanged(claimed_source(repo, ref, source_path), source)
     else:
         read = source or stat(engine, source_repository or repository, ref, source_path)
-        entry, written = _copied(engine, prepared, read, headers, content_type)
+        entry, written = _copied(prepared, read, headers, content_type)
     entry = replace(
         entry,
         content_type=entry.content_type if content_type is None else content_type,
         metadata=entry.metadata if metadata is None else metadata,
     )
-    repo, current, seen = branch_now(engine, prepared)
+    repo, current, seen = branch_now(prepared)
     staged = stage_entry(repo, current, path, entry, requirement, seen)
     return replace(staged, headers=written)
 
@@ -249,7 +248,6 @@ def _unchanged(claimed: Entry, source: ObjectStat | None) -> Entry:
 
 
 def _copied(
-    engine: Engine,
     prepared: Prepared,
     source: ObjectStat,
     headers: DataHeaders,
@@ -260,7 +258,7 @@ def _copied(
     Returns:
         The entry of the copy, and the headers of its encryption for the client.
     """
-    address, entry = source.physical_address, source.entry
+    engine, address, entry = prepared.repo.engine, source.physical_address, source.entry
     # With a description, the store does not read the source's first.
     described = None
     if headers.kept is not None:

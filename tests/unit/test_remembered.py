@@ -85,7 +85,7 @@ def the_branch_of_a_write(world: MemoryWorld) -> Remembered:
     engine = world.engine()
     branches.create(engine, REPO, name="dev", source="main")
     prepared = prepare(engine, REPO, "dev", b"path", metadata={})
-    ask = partial(branch_now, engine, prepared)
+    ask = partial(branch_now, prepared)
     return lambda: branches.delete(world.engine(), REPO, "dev"), refused(NotFoundError, ask)
 
 

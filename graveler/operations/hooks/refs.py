@@ -7,7 +7,6 @@ points to has the action files.
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
-from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, PreconditionFailedError
 from graveler.model import CommitID
 from graveler.model.hooks import Occurrence
@@ -56,8 +55,7 @@ class DeletionHooks:
     The tries share the time for hooks. A try with the same commit does not run them again.
     """
 
-    def __init__(self, engine: Engine, user: str) -> None:
-        self._engine = engine
+    def __init__(self, user: str) -> None:
         self._user = user
         self._gate: HookGate | None = None
 

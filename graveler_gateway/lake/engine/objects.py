@@ -71,7 +71,6 @@ def text_of(path: bytes) -> bytes:
 class EngineWriting:
     """A write that the engine has allowed."""
 
-    engine: Engine
     requests: S3Requests
     prepared: Prepared
     description: Description
@@ -85,7 +84,6 @@ class EngineWriting:
     @in_time
     def finish(self, size_bytes: int, checksum: str) -> Object:
         found = finish(
-            self.engine,
             self.prepared,
             size_bytes=size_bytes,
             checksum=checksum,
@@ -171,7 +169,7 @@ class EngineObjects:
             metadata=description.metadata,
             requirement=requirement,
         )
-        return EngineWriting(self._engine, self._requests, prepared, description, requirement)
+        return EngineWriting(self._requests, prepared, description, requirement)
 
     @in_time_of_copies
     def copy(

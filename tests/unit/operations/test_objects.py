@@ -253,7 +253,6 @@ def test_a_prepared_address_becomes_the_object_when_its_data_are_stored(world, e
 
     def finish():
         return two_step_writes.finish(
-            engine,
             made_room,
             size_bytes=8,
             checksum=info.checksum,
@@ -305,7 +304,7 @@ def test_a_write_that_took_long_is_refused_by_what_changed_meanwhile(
     change(world)
     world.clock.tick(10)
     with pytest.raises(refused):
-        _finish(engine, begun)
+        _finish(begun)
 
 
 def test_a_write_that_took_long_is_staged_on_the_branch_as_it_is_by_then(world, engine):
@@ -313,7 +312,7 @@ def test_a_write_that_took_long_is_staged_on_the_branch_as_it_is_by_then(world, 
     put(engine, b"other")
     commit(engine)
     world.clock.tick(10)
-    made = _finish(engine, begun)
+    made = _finish(begun)
     assert objects.stat(engine, REPO, "main", b"p") == made
 
 
@@ -321,12 +320,11 @@ def test_a_write_that_took_as_long_as_a_collection_waits_is_refused(world, engin
     begun = two_step_writes.prepare(engine, REPO, "main", b"p", metadata={})
     world.clock.tick(WRITE_LIFE_S + 1)
     with pytest.raises(ThrottledError):
-        _finish(engine, begun)
+        _finish(begun)
 
 
-def _finish(engine, begun):
+def _finish(begun):
     return two_step_writes.finish(
-        engine,
         begun,
         size_bytes=1,
         checksum="c",
