@@ -52,7 +52,6 @@ def start_after(
     """Return the task to store with a new commit, None if no hook is due after it.
 
     Args:
-        engine: where everything is stored.
         repo: whose commit it is.
         content: the commit's.
         event: of lakeFS's, such as `post-commit`.
@@ -88,7 +87,6 @@ def start_after_ref(
     """Return the task to store with a new or deleted branch or tag, None if no hook is due.
 
     Args:
-        engine: where everything is stored.
         repo: whose branch or tag it is.
         files: those of the commit content_of.
         about: the occurrence; its run is filled in here.

@@ -23,7 +23,6 @@ def pass_before_creation(
     """Run the hooks before a branch or tag is created; return the task of those after it.
 
     Args:
-        engine: where everything is stored.
         repo: whose branch or tag it is.
         content: of about's commit, with the action files.
         about: the occurrence, with an event such as `create-tag`.

@@ -59,7 +59,6 @@ def start(
     """Start a task, or join an open one with an equal request that covers this one; return it.
 
     Args:
-        engine: where everything is stored.
         repo: whose task it is.
         kind: decides the work.
         request: the input of the work, as JSON.
