@@ -204,12 +204,7 @@ def delete(engine: Engine, name: str, *, force: bool = False) -> None:
     """
     repo = read_repository(engine, name)
     check_writable(repo.record, force=force)
-    engine.refs.delete_repository(
-        repo.record,
-        repo.event(
-            "repository_deleted",
-        ),
-    )
+    engine.refs.delete_repository(repo.record, repo.event("repository_deleted"))
     engine.repositories.forget(name)
 
 

@@ -1,9 +1,11 @@
 """The table of planted faults applies to the code, and the judge counts only what finds a fault."""
 
 import ast
+import builtins
 import subprocess
 import sys
 from dataclasses import replace
+from symtable import SymbolTable, symtable
 
 import pytest
 
@@ -18,8 +20,17 @@ PRODUCT = "from graveler.times import Moment\n"
 
 @pytest.mark.parametrize("fault", table().values(), ids=lambda fault: fault.name)
 def test_every_row_applies_and_compiles(fault):
+    """A fault that named nothing would be found by any test that reaches it."""
     module, tree = planted(fault)
     compile(tree, module, "exec")
+    whole = symtable(ast.unparse(tree), module, "exec")
+    assert _globals_of(whole) <= {*whole.get_identifiers(), *dir(builtins)}
+
+
+def _globals_of(scope: SymbolTable) -> set[str]:
+    """The names that the scope and those inside it take from the module."""
+    own = {each.get_name() for each in scope.get_symbols() if each.is_global()}
+    return own.union(*map(_globals_of, scope.get_children()))
 
 
 @for_each("fault", table().values(), ids=lambda fault: fault.name)

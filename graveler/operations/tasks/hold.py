@@ -88,9 +88,7 @@ class Hold(LeasedRecord[Task]):
         Raises:
             NotFoundError: it was deleted; another one of its name does not count.
         """
-        return reread_repository(
-            self.repo,
-        )
+        return reread_repository(self.repo)
 
     def report(self, done: int, known: int) -> None:
         """Report the number of objects done, and of those known so far.

@@ -82,7 +82,7 @@ def test_a_stopped_import_of_an_inventory_continues(world, monkeypatch, reports)
     found = read_repository(engine, REPO)
     asked = asked_for_inventory("to")
     whole = imports.list_sources(found, asked, WithoutOrder())
-    assert [key for key, _ in engine.metarange(found, whole).records()] == sorted(
+    assert [key for key, _ in found.metarange(whole).records()] == sorted(
         f"to/{key}".encode() for key in keys
     )
     stopped = WithoutOrder(stop_after=reports)
