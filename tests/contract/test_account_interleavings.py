@@ -5,6 +5,7 @@ second runs whole meanwhile. Whatever the order, what is listed is what is in ef
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.client import DynamoDB, binary
 from graveler.aws.dynamodb.models import ACCOUNTS
 from graveler.aws.dynamodb.tables import Raw, Tables, key
-from graveler.errors import GravelerError
+from graveler.errors import GravelerError, NotFoundError
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, Group, User
 from tests.contract.accounts import ContextCipher, stored
 
@@ -172,3 +173,22 @@ def test_what_is_listed_is_in_effect_however_two_changes_interleave(
             if "replace user" in second and is_paused:
                 keys = other.keys_of("ann", "", "", 10).results
                 assert OLD_KEY.access_key_id not in [each.access_key_id for each in keys]
+
+
+def test_no_key_is_created_for_a_user_who_is_deleted_meanwhile(
+    fresh_tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other = (DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(2))
+    items = beginning(fresh_tables, other)
+    for request_number in count(1):
+        begin_anew(fresh_tables, items)
+        refused = False
+        meanwhile = partial(CHANGES["delete user"], other)
+        with paused_before(request_number, meanwhile, monkeypatch) as requests:
+            try:
+                first.create_key(NEW_KEY)
+            except NotFoundError:
+                refused = True
+        if len(requests) != request_number:
+            break  # the user was deleted during each request before
+        assert refused
