@@ -10,11 +10,7 @@ from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
-from graveler.model import (
-    Branch,
-    Repository,
-    RepositoryUID,
-)
+from graveler.model import Branch, Repository, RepositoryUID
 from graveler.model.hooks import HookSettings
 from graveler.model.places import UNLIMITED, PlaceLimit
 from graveler.model.tasks import TaskSettings

@@ -16,7 +16,6 @@ from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Changes, Slice, plan
 from graveler.diff.virtual_base import Base, CrossedBase
-from graveler.engine import Engine
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
 from graveler.merge import merge_changes, plan_merge
@@ -35,10 +34,7 @@ class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
     version: int
 
     def changes(
-        self,
-        repo: OpenRepository,
-        base: MetaRange,
-        watching: Watching = unwatched,
+        self, repo: OpenRepository, base: MetaRange, watching: Watching = unwatched
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
         view = View(repo, self.tokens, base)
@@ -63,10 +59,7 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
     strategy: str = ""
 
     def changes(
-        self,
-        repo: OpenRepository,
-        base: MetaRange,
-        watching: Watching = unwatched,
+        self, repo: OpenRepository, base: MetaRange, watching: Watching = unwatched
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
         since, theirs = self._sides(repo)
@@ -95,10 +88,7 @@ class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="importe
     replaced: tuple[KeyInterval, ...]
 
     def changes(
-        self,
-        repo: OpenRepository,
-        base: MetaRange,
-        watching: Watching = unwatched,
+        self, repo: OpenRepository, base: MetaRange, watching: Watching = unwatched
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
         imported = repo.metarange(self.imported)
@@ -128,12 +118,12 @@ def opened_base(repo: OpenRepository, base: MetaRangeID | VirtualBase) -> Base:
     return repo.metarange(base)
 
 
-def apply_at_once(engine: Engine, watching: Watching) -> Apply:
+def apply_at_once(watching: Watching) -> Apply:
     """Return the function that applies changes in one pass, in this process."""
 
     def apply(repo: OpenRepository, base: MetaRange, source: ChangeSource) -> Applied:
         changes = source.changes(repo, base, watching)(b"", None)
-        return apply_changes(engine.committed, base, changes)
+        return apply_changes(repo.engine.committed, base, changes)
 
     return apply
 

@@ -45,11 +45,7 @@ _CHANGES_AT_ONCE = 200
 
 
 def compact(
-    repo: OpenRepository,
-    branch: Branch,
-    passed: int,
-    sealed_max: int,
-    watching: Watching,
+    repo: OpenRepository, branch: Branch, passed: int, sealed_max: int, watching: Watching
 ) -> None:
     """Merge sealed tokens of the branch, so that fewer than sealed_max are left.
 

@@ -22,15 +22,7 @@ from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, SEALED_REPLACED_MAX
 from graveler.messages import Refusal
-from graveler.model import (
-    Branch,
-    Change,
-    Commit,
-    CommitID,
-    Event,
-    MetaRangeID,
-    StagingToken,
-)
+from graveler.model import Branch, Change, Commit, CommitID, Event, MetaRangeID, StagingToken
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import TaskEnd, TaskStart
 from graveler.open_repository import OpenRepository
@@ -214,12 +206,7 @@ def replace_token(
     return sealed
 
 
-def _with_room(
-    repo: OpenRepository,
-    branch: Branch,
-    sealed_max: int,
-    watching: Watching,
-) -> Branch:
+def _with_room(repo: OpenRepository, branch: Branch, sealed_max: int, watching: Watching) -> Branch:
     """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch."""
     passed = stale = 0
     while not has_room(branch, sealed_max):
@@ -251,9 +238,7 @@ def has_staged(engine: Engine, token: StagingToken) -> bool:
 
 
 def require_clean(
-    repo: OpenRepository,
-    branch: Branch,
-    is_dirty: Callable[[Branch], bool] | None = None,
+    repo: OpenRepository, branch: Branch, is_dirty: Callable[[Branch], bool] | None = None
 ) -> Branch:
     """Return the branch if none of its staged changes alters its head's content.
 

@@ -147,7 +147,7 @@ def known_repository(engine: Engine, name: str) -> OpenRepository:
 
 
 def in_repository(engine: Engine, name: str, read: Callable[[OpenRepository], T]) -> T:
-    """Return read(repository); a remembered repository may serve.
+    """Return read(repo); a remembered repository may serve.
 
     A remembered repository may have been deleted and created again. So after a NotFoundError, the
     repository is read from the store. If it is another one, read is called again.
@@ -157,12 +157,12 @@ def in_repository(engine: Engine, name: str, read: Callable[[OpenRepository], T]
         NotFoundError: the repository does not exist, or read does not find its thing in it.
         GravelerError: whatever else read raises.
     """
-    repository = known_repository(engine, name)
+    repo = known_repository(engine, name)
     try:
-        return read(repository)
+        return read(repo)
     except NotFoundError:
         current = read_repository(engine, name)
-        if current.record.uid == repository.record.uid:
+        if current.record.uid == repo.record.uid:
             raise
         return read(current)
 

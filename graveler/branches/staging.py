@@ -272,10 +272,7 @@ def stage_in_place(
 
 
 def restore_changes(
-    repo: OpenRepository,
-    branch: Branch,
-    changes: Sequence[Change],
-    again: Collection[bytes],
+    repo: OpenRepository, branch: Branch, changes: Sequence[Change], again: Collection[bytes]
 ) -> Branch:
     """Stage changes that equal the branch's head, marked as restored.
 

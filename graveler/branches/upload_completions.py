@@ -69,10 +69,7 @@ def stage_upload(
 
 
 def _expected(
-    repo: OpenRepository,
-    branch: Branch,
-    path: bytes,
-    requirement: Requirement,
+    repo: OpenRepository, branch: Branch, path: bytes, requirement: Requirement
 ) -> Staged | Unconditional | None:
     """Return the staged change with which the path meets the requirement.
 

@@ -196,10 +196,7 @@ def value_on_branch(
 
 
 def view_with_staged(
-    repo: OpenRepository,
-    ref: str,
-    query: PageQuery,
-    passed: Passed | None = None,
+    repo: OpenRepository, ref: str, query: PageQuery, passed: Passed | None = None
 ) -> tuple[View, StagedChanges]:
     """Return the view of a ref, and its staged changes for the page.
 

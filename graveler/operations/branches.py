@@ -273,10 +273,7 @@ def hard_reset(
         if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):
             now = require_clean(repo, now)
         event = repo.event(
-            "branch_reset",
-            branch=name,
-            commit_id=commit_id,
-            old_commit_id=now.commit_id,
+            "branch_reset", branch=name, commit_id=commit_id, old_commit_id=now.commit_id
         )
         restored = _restored_to(repo, now, commit_id)
         return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)

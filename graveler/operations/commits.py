@@ -129,7 +129,7 @@ class _Committing(CommittingWork):
         pass_before_sealing(gate, branch, about, self.staged)
         sealed = seal(repo, branch, limit.over)
         self.covers = newest_sealed(sealed)
-        apply = apply_at_once(repo.engine, limit.over)
+        apply = apply_at_once(limit.over)
         return _commit_sealed(gate, sealed, asked, apply, limit.over)
 
     def is_covered(self, task: Task) -> bool:
@@ -277,10 +277,7 @@ def _no_changes(branch: str) -> GravelerError:
 
 
 def _commit_metarange(
-    gate: HookGate,
-    branch: Branch,
-    request: CommitRequest,
-    ending: Ending | None = None,
+    gate: HookGate, branch: Branch, request: CommitRequest, ending: Ending | None = None
 ) -> Commit:
     """Commit a metarange that exists in the repository's namespace, on a clean branch."""
     repo = gate.repo

@@ -284,10 +284,7 @@ def _claim(repo: OpenRepository, dumped: RefsDump) -> OpenRepository:
 def _finish(repo: OpenRepository, checked: CheckedDump) -> None:
     """End the repository's bare state, unless another restore of the same dump did."""
     event = repo.event(
-        "repository_restored",
-        commits=checked.commits,
-        branches=checked.branches,
-        tags=checked.tags,
+        "repository_restored", commits=checked.commits, branches=checked.branches, tags=checked.tags
     )
 
     def attempt() -> None:
@@ -320,8 +317,8 @@ def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def start_dump(engine: Engine, name: str, user: str) -> Task:
     """Start a task that dumps the repository; dump_of has its result. Errors are those of dump."""
-    repository = _dumpable(engine, name)
-    return start(repository, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
+    repo = _dumpable(engine, name)
+    return start(repo, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
 
 
 def run_dump(hold: Hold) -> Mapping[str, str]:

@@ -100,10 +100,7 @@ def check_start(
 
 
 def list_sources(
-    repo: OpenRepository,
-    request: ImportRequest,
-    reporter: ImportReporter,
-    saved: Found = _NOTHING,
+    repo: OpenRepository, request: ImportRequest, reporter: ImportReporter, saved: Found = _NOTHING
 ) -> MetaRangeID:
     """Store the metarange of all objects of the sources; return its ID.
 
@@ -157,10 +154,7 @@ def list_sources(
 
 
 def sort_inventories(
-    repo: OpenRepository,
-    request: ImportRequest,
-    reporter: ImportReporter,
-    saved: Found,
+    repo: OpenRepository, request: ImportRequest, reporter: ImportReporter, saved: Found
 ) -> Found:
     """Store the objects of all inventories as sorted runs; nothing to do without inventories.
 
@@ -202,11 +196,7 @@ def sort_inventories(
 
 
 def commit_import(
-    hold: Hold,
-    repo: OpenRepository,
-    branch: Branch,
-    request: ImportRequest,
-    listed: MetaRangeID,
+    hold: Hold, repo: OpenRepository, branch: Branch, request: ImportRequest, listed: MetaRangeID
 ) -> Commit:
     """Replace the destinations' content with the listed objects, and end the task with the commit.
 
@@ -237,11 +227,7 @@ def commit_import(
 
 
 def move_to(
-    gate: HookGate,
-    branch: Branch,
-    head: Commit,
-    request: ImportRequest,
-    metarange_id: MetaRangeID,
+    gate: HookGate, branch: Branch, head: Commit, request: ImportRequest, metarange_id: MetaRangeID
 ) -> Move:
     """Return the move to a new commit of that content on top of the clean branch's head.
 

@@ -144,12 +144,7 @@ def stage(
 
 
 def stage_data(
-    repo: OpenRepository,
-    branch: Branch,
-    path: bytes,
-    data: StoredData,
-    *,
-    requirement: Requirement,
+    repo: OpenRepository, branch: Branch, path: bytes, data: StoredData, *, requirement: Requirement
 ) -> ObjectStat:
     """Make the described data the object at the path, on a branch that was checked.
 

@@ -132,7 +132,7 @@ class _Merging(CommittingWork):
         branch = self.branch
         self.covers = source = self.source_id()
         gate = gate_before_merge(self.repo, source, branch.name, limit)
-        apply = apply_at_once(self.repo.engine, limit.over)
+        apply = apply_at_once(limit.over)
         return merge_commit(gate, branch, self.asked, source, apply, is_dirty=self.is_dirty)
 
     def is_covered(self, task: Task) -> bool:
@@ -268,13 +268,7 @@ def merge_commit(
         event = commit_event(repo, "merge_completed", branch.name, made, source_commit_id=source.id)
         content = repo.metarange(made.metarange_id)
         starts = start_after(
-            repo,
-            content,
-            "post-merge",
-            branch.name,
-            made,
-            before=before,
-            merge_source=source_ref,
+            repo, content, "post-merge", branch.name, made, before=before, merge_source=source_ref
         )
         merges = None if close is None else close(made)
         tokens = now.sealed_tokens
@@ -293,12 +287,7 @@ def _conflicts_of(branch: Branch) -> Iterator[None]:
 
 
 def _pass_before(
-    gate: HookGate,
-    branch: str,
-    source_ref: str,
-    source: Commit,
-    made: Commit,
-    head: CommitID,
+    gate: HookGate, branch: str, source_ref: str, source: Commit, made: Commit, head: CommitID
 ) -> str:
     """Run the hooks before a merge, which the source commit names; return the run's ID."""
     content = gate.repo.metarange(source.metarange_id)

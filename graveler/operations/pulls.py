@@ -169,11 +169,7 @@ def merge(
     destination = engine.refs.branch(repo.record, pull.destination)
 
     work = _MergingPull(
-        repo=repo,
-        user=user,
-        branch=destination,
-        request={"pull_request_id": pull_id},
-        pull=pull,
+        repo=repo, user=user, branch=destination, request={"pull_request_id": pull_id}, pull=pull
     )
     return result_in_time(work, wait)
 
@@ -190,7 +186,7 @@ class _MergingPull(CommittingWork):
         check_writable(repo.record, force=False)
         asked = _merge_of(pull, self.user)
         self.covers = source_id = _source_id(repo, pull)
-        apply = apply_at_once(repo.engine, limit.over)
+        apply = apply_at_once(limit.over)
         closing = _closing(repo, pull.id, self.user)
         gate = gate_before_merge(repo, source_id, pull.destination, limit)
         return merge_commit(gate, current, asked, source_id, apply, closing=closing)

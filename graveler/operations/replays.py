@@ -255,7 +255,7 @@ class _Replaying(CommittingWork):
         content = repo.content(branch.commit_id)
         if committed_action_files(repo, content, before).due(before, branch.name):
             gate.pace.begin()
-        apply = apply_at_once(repo.engine, limit.over)
+        apply = apply_at_once(limit.over)
         return _replay(gate, branch, replayed, apply, is_dirty=self.is_dirty)
 
     def is_covered(self, task: Task) -> bool:

@@ -171,10 +171,7 @@ def _prepare(repo: OpenRepository, rules: RetentionRules, watching: Watching) ->
 
 
 def active_commit_ids(
-    repo: OpenRepository,
-    rules: RetentionRules,
-    heads: Heads,
-    watching: Watching = unwatched,
+    repo: OpenRepository, rules: RetentionRules, heads: Heads, watching: Watching = unwatched
 ) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that are active now, each with its metarange's ID.
 
@@ -239,15 +236,9 @@ def start_prepare(engine: Engine, name: str, user: str) -> Task:
         ForbiddenError: it is read-only.
         CorruptDataError: the rules cannot be decoded.
     """
-    repository = changeable_repository(engine, name)
-    read_rules(repository)
-    return start(
-        repository,
-        TaskKind.PREPARE_COMMITS,
-        {},
-        user=user,
-        is_covered=never_covers,
-    )
+    repo = changeable_repository(engine, name)
+    read_rules(repo)
+    return start(repo, TaskKind.PREPARE_COMMITS, {}, user=user, is_covered=never_covers)
 
 
 def run_prepare(hold: Hold) -> Mapping[str, str]:
@@ -258,9 +249,9 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
         StoppedError: this runner must not continue.
     """
     hold.current_repository()
-    repository = changeable_repository(hold.repo.engine, hold.repo.record.name)
-    rules = read_rules(repository)
-    return asdict(_prepare(repository, rules, hold.watched))
+    repo = changeable_repository(hold.repo.engine, hold.repo.record.name)
+    rules = read_rules(repo)
+    return asdict(_prepare(repo, rules, hold.watched))
 
 
 def prepared_by(task: Task) -> CollectionFiles | None:

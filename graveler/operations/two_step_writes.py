@@ -86,15 +86,15 @@ def prepare(
     not_found = branch_of_upload_not_found
     read = None
     if requirement == NO_REQUIREMENT:
-        found, branch_found = branch_for_staging(*place, force=force, not_found=not_found)
+        repo, current = branch_for_staging(*place, force=force, not_found=not_found)
     else:
-        found, branch_found, read = path_for_staging(*place, force=force, not_found=not_found)
+        repo, current, read = path_for_staging(*place, force=force, not_found=not_found)
     check_user_metadata(metadata)
     if requirement != NO_REQUIREMENT:
-        seen = value_on_branch(found, branch_found, path, read)
+        seen = value_on_branch(repo, current, path, read)
         check_requirement(path, seen, requirement)
     address = new_address(engine.names.new_uid())
-    return Prepared(found, branch_found, path, address, force, since, read)
+    return Prepared(repo, current, path, address, force, since, read)
 
 
 def branch_now(prepared: Prepared) -> tuple[OpenRepository, Branch, StagedRead | None]:

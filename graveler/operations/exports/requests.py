@@ -215,9 +215,7 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
         ContentionError: too many concurrent updates of the export.
     """
 
-    def change(
-        _found: OpenRepository, _current: Branch, record: BranchExport | None
-    ) -> BranchExport:
+    def change(_: OpenRepository, _current: Branch, record: BranchExport | None) -> BranchExport:
         now = _configured(record, branch)
         if now.state is not ExportState.FAILED:
             raise ConflictError("incorrect status: only a failed export can be repaired")
@@ -243,7 +241,7 @@ def _change(
     branch: str,
     change: Callable[[OpenRepository, Branch, BranchExport | None], BranchExport],
 ) -> None:
-    """Replace the record by change(repository, branch, record); retry if it changed meanwhile.
+    """Replace the record by change(repo, branch, record); retry if it changed meanwhile.
 
     An event makes the export function look at the record.
 

@@ -143,10 +143,7 @@ def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSl
     No request is under way when it returns. Errors are in the result, not raised.
     """
     repo = OpenRepository(engine, run.repository)
-    work = ExportWork(
-        repo.metarange(run.head),
-        [repo.metarange(base) for base in run.bases],
-    )
+    work = ExportWork(repo.metarange(run.head), [repo.metarange(base) for base in run.bases])
     walk = ExportWalk(
         work,
         Patterns(run.patterns),

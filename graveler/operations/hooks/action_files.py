@@ -108,10 +108,7 @@ def staged_action_files(engine: Engine, token: StagingToken) -> Sequence[Change]
 
 
 def branch_action_files(
-    repo: OpenRepository,
-    branch: Branch,
-    event: str,
-    staged: StagedActionFiles | None = None,
+    repo: OpenRepository, branch: Branch, event: str, staged: StagedActionFiles | None = None
 ) -> ActionFiles:
     """Return the action files that a reader of the branch sees, staged ones included.
 

@@ -78,11 +78,7 @@ def start_after(
 
 
 def start_after_ref(
-    repo: OpenRepository,
-    files: ActionFiles,
-    about: Occurrence,
-    content_of: CommitID,
-    user: str,
+    repo: OpenRepository, files: ActionFiles, about: Occurrence, content_of: CommitID, user: str
 ) -> TaskStart | None:
     """Return the task to store with a new or deleted branch or tag, None if no hook is due.
 

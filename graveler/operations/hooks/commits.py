@@ -51,10 +51,7 @@ def is_guarded(repo: OpenRepository, branch: Branch) -> bool:
 
 
 def pass_before_sealing(
-    gate: HookGate,
-    branch: Branch,
-    about: Occurrence,
-    staged: StagedActionFiles | None = None,
+    gate: HookGate, branch: Branch, about: Occurrence, staged: StagedActionFiles | None = None
 ) -> None:
     """Run the hooks of `prepare-commit`; leave the commit to a task if `pre-commit` needs one.
 

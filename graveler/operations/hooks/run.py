@@ -44,10 +44,7 @@ _TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 def run_hooks(
-    repo: OpenRepository,
-    about: Occurrence,
-    actions: tuple[ActionFile, ...],
-    pace: Pace,
+    repo: OpenRepository, about: Occurrence, actions: tuple[ActionFile, ...], pace: Pace
 ) -> Run:
     """Run the actions' hooks unless they have run already; return the stored run.
 

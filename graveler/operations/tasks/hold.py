@@ -52,12 +52,7 @@ class TaskHasHooksError(StoppedError):
 class Hold(LeasedRecord[Task]):
     """A runner's hold on a task, with the record as this runner saw it last."""
 
-    def __init__(
-        self,
-        repo: OpenRepository,
-        task: Task,
-        time_left_s: Callable[[], float],
-    ) -> None:
+    def __init__(self, repo: OpenRepository, task: Task, time_left_s: Callable[[], float]) -> None:
         """Hold a task that this runner has just taken."""
         super().__init__(repo, task, f"task {task.id}")
         self._time_left_s = time_left_s
