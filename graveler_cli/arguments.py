@@ -2,87 +2,62 @@
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from graveler_cli import completion
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import flag, option
 
 AMOUNT_DEFAULT = 100
 PARALLELISM = 25
 
-RepositoryArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="REPOSITORY_URI",
-        help="lakefs://REPO",
-        show_default=False,
-        autocompletion=completion.repositories,
-    ),
-]
-BranchArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="BRANCH_URI",
-        help="lakefs://REPO/BRANCH",
-        show_default=False,
-        autocompletion=completion.branches,
-    ),
-]
-RefArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="REF_URI",
-        help="lakefs://REPO/REF; REF is a branch, a tag or a commit, as dev or dev~3.",
-        show_default=False,
-        autocompletion=completion.refs,
-    ),
-]
-PathArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH_URI",
-        help="lakefs://REPO/REF/PATH, REF as dev or dev~3",
-        show_default=False,
-        autocompletion=completion.paths,
-    ),
-]
+repository_argument = partial(
+    click.argument,
+    metavar="REPOSITORY_URI",
+    help="lakefs://REPO",
+    shell_complete=completion.repositories,
+)
+branch_argument = partial(
+    click.argument,
+    metavar="BRANCH_URI",
+    help="lakefs://REPO/BRANCH",
+    shell_complete=completion.branches,
+)
+ref_argument = partial(
+    click.argument,
+    metavar="REF_URI",
+    help="lakefs://REPO/REF; REF is a branch, a tag or a commit, as dev or dev~3.",
+    shell_complete=completion.refs,
+)
+path_argument = partial(
+    click.argument,
+    metavar="PATH_URI",
+    help="lakefs://REPO/REF/PATH, REF as dev or dev~3",
+    shell_complete=completion.paths,
+)
 
-PrefixOption = Annotated[
-    str,
-    typer.Option("--prefix", help="Show results that begin with this.", show_default=False),
-]
-AfterOption = Annotated[
-    str,
-    typer.Option("--after", help="Show results after this value.", show_default=False),
-]
-AmountOption = Annotated[int, typer.Option("--amount", help="How many results to show.")]
-YesOption = Annotated[
-    bool, typer.Option("--yes", "-y", help="Say yes to all questions.", show_default=False)
-]
+prefix_option = option("--prefix", default="", help="Show results that begin with this.")
+after_option = option("--after", default="", help="Show results after this value.")
+amount_option = option("--amount", default=AMOUNT_DEFAULT, help="How many results to show.")
+yes_option = flag("--yes", "-y", help="Say yes to all questions.")
 
-ParallelismOption = Annotated[
-    int | None,
-    typer.Option(
-        "--parallelism",
-        "-p",
-        help="The number of transfers at a time.",
-        show_default=f"{PARALLELISM}, or options.parallelism of the configuration",
-    ),
-]
-PreSignOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--pre-sign/--no-pre-sign",
-        help="Send data straight to the object store, or through the API.",
-        show_default="what is faster",
-    ),
-]
-NoProgressOption = Annotated[
-    bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
-]
+parallelism_option = option(
+    "--parallelism",
+    "-p",
+    type=int,
+    help="The number of transfers at a time.",
+    show_default=f"{PARALLELISM}, or options.parallelism of the configuration",
+)
+pre_sign_option = flag(
+    "--pre-sign",
+    default=None,
+    help="Send data straight to the object store, or through the API.",
+    show_default="what is faster",
+)
+no_progress_option = flag("--no-progress", help="Show no progress.")
 
 
 def content_of(file: Path) -> bytes:
@@ -106,7 +81,7 @@ def home_expanded(text: str) -> Path:
         return path
 
 
-def pairs_of(option: str, given: Iterable[str] | None) -> dict[str, str]:
+def pairs_of(option: str, given: Iterable[str]) -> dict[str, str]:
     """Return the pairs KEY=VALUE of an option, as `comma_separated`.
 
     Raises:
@@ -119,7 +94,7 @@ def pairs_of(option: str, given: Iterable[str] | None) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def comma_separated(given: Iterable[str] | None) -> list[str]:
+def comma_separated(given: Iterable[str]) -> list[str]:
     """Return the values of an option that may be repeated, and may have commas between values.
 
     As in CSV, quotes keep a comma within a value.
@@ -131,7 +106,7 @@ def comma_separated(given: Iterable[str] | None) -> list[str]:
     import csv  # noqa: PLC0415
 
     values: list[str] = []
-    for text in given or ():
+    for text in given:
         try:
             rows = list(csv.reader([text], strict=True))
         except csv.Error as error:

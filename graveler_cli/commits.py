@@ -1,35 +1,25 @@
 """The options of a new commit, and commits as lakectl shows them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
-
-import typer
+from functools import partial
 
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import flag, option
 from graveler_cli.output import CommandOutput, local_time
 from graveler_cli.schemas import Commit
 from graveler_cli.uris import BranchUri
 
 SHORT_ID_LENGTH = 12
 
-MessageOption = Annotated[
-    str, typer.Option("--message", "-m", help="The message of the commit.", show_default=False)
-]
-AllowEmptyMessageOption = Annotated[
-    bool, typer.Option(help="Allow an empty message.", show_default=False)
-]
-MetadataOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--meta",
-        metavar="KEY=VALUE",
-        help="Metadata of the commit; may be repeated, or have commas between the pairs.",
-        show_default=False,
-    ),
-]
-MetaRangeOption = Annotated[
-    bool, typer.Option(help="Also show the ID of the meta range.", show_default=False)
-]
+message_option = option("--message", "-m", default="", help="The message of the commit.")
+allow_empty_message_option = partial(flag, "--allow-empty-message", help="Allow an empty message.")
+metadata_option = option(
+    "--meta",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Metadata of the commit; may be repeated, or have commas between the pairs.",
+)
+meta_range_option = flag("--show-meta-range-id", help="Also show the ID of the meta range.")
 
 _METADATA_KEY_WIDTH = 18
 

@@ -6,60 +6,60 @@ A failure completes nothing: the shell cannot show its message.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from graveler_cli.errors import CommandError
 from graveler_cli.uris import SCHEME
 
 if TYPE_CHECKING:
     from graveler_cli.client import LakeClient
+    from graveler_cli.session import CommandSession
 
 _AMOUNT = 100
 
 
-def repositories(context: typer.Context, incomplete: str) -> list[str]:
+def repositories(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories."""
     return _completed(context, incomplete, _repositories)
 
 
-def branches(context: typer.Context, incomplete: str) -> list[str]:
+def branches(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories, and of branches in a complete one."""
     return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "branches"))
 
 
-def refs(context: typer.Context, incomplete: str) -> list[str]:
+def refs(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories, and of branches and tags in a complete one."""
     return _completed(
         context, incomplete, lambda server, parts: _refs(server, parts, "branches", "tags")
     )
 
 
-def tags(context: typer.Context, incomplete: str) -> list[str]:
+def tags(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories, and of tags in a complete one."""
     return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "tags"))
 
 
-def paths(context: typer.Context, incomplete: str) -> list[str]:
+def paths(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories, then of refs, then of folders and objects."""
     return _completed(context, incomplete, _paths)
 
 
 def _completed(
-    context: typer.Context,
+    context: click.Context,
     incomplete: str,
     find: Callable[["LakeClient", list[str]], Iterable[str]],
 ) -> list[str]:
-    # The program's callback has not run, so there is no session: read the parsed options.
     from graveler_cli.client import LakeClient  # noqa: PLC0415
-    from graveler_cli.configuration import Configuration, RequestRetries  # noqa: PLC0415
+    from graveler_cli.configuration import RequestRetries  # noqa: PLC0415
 
-    options = context.find_root().params
-    base = str(options.get("base_uri") or "")
+    session: CommandSession = context.obj
+    base = session.base_uri
     text = incomplete if incomplete.startswith(SCHEME) else base + incomplete
     if not text.startswith(SCHEME):
         return [SCHEME] if SCHEME.startswith(text) else []
     try:
-        known = Configuration.read(options.get("config"))
+        known = session.configuration
         # No retries: the user waits at the prompt.
         server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))

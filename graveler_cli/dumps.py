@@ -2,28 +2,25 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated
 
-import typer
 from msgspec import Struct
 
 from graveler.times import duration_s
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import option
 from graveler_cli.polling import Polling, ended
 
 _POLL_INTERVAL_S_MIN = 1.0
 
-PollIntervalOption = Annotated[
-    str, typer.Option("--poll-interval", metavar="DURATION", help="How often to look, as 3s.")
-]
-TimeoutOption = Annotated[
-    str,
-    typer.Option(
-        "--timeout",
-        metavar="DURATION",
-        help="Give up after this time without progress; a negative one waits for ever.",
-    ),
-]
+poll_interval_option = option(
+    "--poll-interval", default="3s", metavar="DURATION", help="How often to look, as 3s."
+)
+timeout_option = option(
+    "--timeout",
+    default="1h",
+    metavar="DURATION",
+    help="Give up after this time without progress; a negative one waits for ever.",
+)
 
 
 class RefsDump(Struct, frozen=True):

@@ -1,9 +1,9 @@
 """Errors that end a command with one line on stderr and an exit code."""
 
-from typer import TyperException
+from click import ClickException
 
 
-class CommandError(TyperException):
+class CommandError(ClickException):
     """The command failed; the message has the cause and the remedy."""
 
     exit_code = 1

@@ -1,31 +1,31 @@
 """lakectl's grammar of command lines, and its reports of failures.
 
-Typer's grammar is almost the same. These classes add `--flag=true` and `--flag=false` to `--flag`
+click's grammar is almost the same. These classes add `--flag=true` and `--flag=false` to `--flag`
 and `--no-flag`. A group without a command shows its help. The program's options may also follow the
-command, and every command has --json. Every failure is one line on stderr with exit code 1, as in
-lakectl; only --debug shows a traceback.
+command, and every command has --json. The function of a command gets the session, then its
+arguments and options. Every failure is one line on stderr with exit code 1, as in lakectl; only
+--debug shows a traceback.
 """
 
 import json
-import os
 import sys
 import traceback
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cache
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
-import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
-from typer.main import get_command, get_group
+import click
 
 from graveler_cli import plugins
-from graveler_cli.conversion import simplified
+from graveler_cli.configuration import CONFIG_VARIABLE
 from graveler_cli.errors import UsageError
 from graveler_cli.output import harmless
 from graveler_cli.session import CommandSession
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -34,42 +34,84 @@ _BOOLEANS = {
 }
 
 
-class Command(TyperCommand):
-    """A command with --json and the program's options; its flags may have `=true` or `=false`."""
+class Option(click.Option):
+    """An option; the help shows its default, if that is not empty."""
 
-    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
+    def __init__(self, param_decls: Sequence[str], **extra: Any) -> None:  # noqa: ANN401 - click's
+        extra.setdefault("show_default", bool(extra.get("default")))
+        super().__init__(param_decls, **extra)
+
+
+class Flag(Option):
+    """A flag, and its negative spelling, which the help omits if the flag is off by default."""
+
+    def __init__(
+        self,
+        param_decls: Sequence[str],
+        *,
+        default: bool | None = False,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        name = max((each for each in param_decls if each.startswith("-")), key=len)
+        # A flag that is --no-... itself has no other spelling.
+        self.negative = "" if name.startswith("--no-") else f"--no-{name.lstrip('-')}"
+        if default is not False:
+            param_decls = [
+                f"{each}/{self.negative}" if each == name else each for each in param_decls
+            ]
+            extra.setdefault("show_default", "on" if default else False)
+        super().__init__(param_decls, is_flag=True, default=default, **extra)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - click's
+        shown = self.secondary_opts
+        self.secondary_opts = [self.negative] if self.negative else []
+        super().add_to_parser(parser, ctx)
+        self.secondary_opts = shown
+
+
+def option(*names: str, **extra: Any) -> Callable[[Function], Function]:  # noqa: ANN401 - click's
+    """Return the decorator that adds an option to a command."""
+    return click.option(*names, cls=Option, **extra)
+
+
+def flag(*names: str, **extra: Any) -> Callable[[Function], Function]:  # noqa: ANN401 - click's
+    """Return the decorator that adds a flag to a command."""
+    return click.option(*names, cls=Flag, **extra)
+
+
+class Command(click.Command):
+    """A command with --json and the program's options, whose function gets the session."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*args, **extra)
-        self.params += _shared_options(self.params)
-        _shorten(self.params)
+        self.params += _program_options(self.params, is_first=False)
 
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
-        return simplified(super().get_params(ctx))
-
-    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
-        return _with_negatives(super().make_parser(ctx), self.params)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, _spelled_out(args, self.params))
 
+    def invoke(self, ctx: click.Context) -> object:
+        assert self.callback
+        return ctx.invoke(self.callback, ctx.obj, **ctx.params)
 
-class CommandGroup(TyperGroup):
+
+class CommandGroup(click.Group):
     """A group of commands; without a command, it shows its help.
 
     The program's options may precede its command.
     """
 
-    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
+    command_class = Command
+    _is_program = False
+
+    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*args, **extra)
-        self.params += _shared_options(self.params)
-        _shorten(self.params)
+        self.params += _program_options(self.params, is_first=self._is_program)
 
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
-        return simplified(super().get_params(ctx))
+    def add_alias(self, name: str, command: click.Command) -> None:
+        """Accept another name for a command, which the help omits."""
+        self.add_command(_renamed(command, name, is_hidden=True))
 
-    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
-        return _with_negatives(super().make_parser(ctx), self.params)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, self._spelled(args) or ["--help"])
 
     def _spelled(self, args: list[str]) -> list[str]:
@@ -81,210 +123,165 @@ class CommandGroup(TyperGroup):
         return [*_spelled_out(args[:count], self.params), *args[count:]]
 
 
-def _everywhere(
-    context: typer.Context,
-    *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, or one a line.")
-    ] = False,
-    config: Annotated[Path | None, typer.Option("--config", "-c", hidden=True)] = None,
-    base_uri: Annotated[str, typer.Option("--base-uri", hidden=True)] = "",
-    no_color: Annotated[bool, typer.Option("--no-color", hidden=True)] = False,
-    debug: Annotated[bool, typer.Option("--debug", "--verbose", "-d", hidden=True)] = False,
+_PROGRAM_OPTIONS: tuple[Callable[..., Option], ...] = (
+    partial(
+        Option,
+        ["config", "--config", "-c"],
+        type=click.Path(path_type=Path),
+        envvar=CONFIG_VARIABLE,
+        help="Configuration file of lakectl.",
+        show_default="~/.lakectl.yaml",
+    ),
+    partial(
+        Option,
+        ["base_uri", "--base-uri"],
+        envvar="LAKECTL_BASE_URI",
+        help="Prefix of URIs without lakefs://, such as lakefs://REPO/",
+    ),
+    partial(Flag, ["no_color", "--no-color"], help="Use no colors."),
+    partial(Flag, ["as_json", "--json"], help="Print one JSON object, or one a line."),
+    partial(
+        Flag,
+        ["has_debug", "--debug", "--verbose", "-d"],
+        help="Show the traceback of a failure.",
+    ),
     # Accepted and ignored: this program does not write lakectl's logs.
-    log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",
-    log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",
-    log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",
-) -> None:
-    """Declare the options that may follow every command."""
+    partial(Option, ["log_level", "--log-level"], hidden=True),
+    partial(Option, ["log_format", "--log-format"], hidden=True),
+    partial(Option, ["log_output", "--log-output"], hidden=True),
+)
 
 
-def _shared_options(parameters: list[Any]) -> Iterable[TyperOption]:
-    """Yield the program's options under the names that these parameters do not use."""
-    taken = {spelling for each in parameters for spelling in each.opts}
-    for shared in _program_options():
-        if free := [spelling for spelling in shared.opts if spelling not in taken]:
-            option = copy(shared)
-            option.opts = free
-            yield option
+def _program_options(taken: Iterable[click.Parameter], *, is_first: bool) -> Iterator[Option]:
+    """Yield the program's options, without the spellings that these parameters take."""
+    spellings = {spelling for each in taken for spelling in each.opts}
+    for declared in _PROGRAM_OPTIONS:
+        each = declared(expose_value=False, callback=_keep)
+        each.opts = [spelling for spelling in each.opts if spelling not in spellings]
+        if not is_first:
+            # The variables are read once, and the help of each command shows --json only.
+            each.envvar, each.hidden = None, each.name != "as_json"
+        if each.opts:
+            yield each
 
 
-@cache
-def _program_options() -> list[TyperOption]:
-    app = typer.Typer(add_completion=False)
-    app.command(cls=TyperCommand)(_everywhere)
-    options = [each for each in get_command(app).params if isinstance(each, TyperOption)]
-    for option in options:
-        option.expose_value = False
-        option.callback = _keep
-    return options
-
-
-def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as Typer calls it
-    """Store an option that follows the command in the session."""
-    root = context.find_root()
-    session = root.obj
-    if value and context.resilient_parsing:
-        root.params[parameter.name] = value  # for completion, which has no session
-    if not value or context.resilient_parsing or not isinstance(session, CommandSession):
-        return value
-    match parameter.name:
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:  # noqa: ANN401 - click's
+    """Store an option of the program in the session, wherever it stands."""
+    session = ctx.obj
+    if not value:
+        return
+    match param.name:
+        case "config" | "base_uri" | "has_debug":
+            setattr(session, param.name, value)
         case "as_json":
             session.output.as_json = True
-        case "config":
-            session.config = value
-        case "base_uri":
-            session.base_uri = value
         case "no_color":
             session.output.has_color = False
-        case "debug":
-            root.params["debug"] = True
-    return value
 
 
 class Program(CommandGroup):
     """The whole command line.
 
     A command's module, in graveler_cli.commands, is imported when the command is named. It has
-    `app`, the Typer of a group, or `command`, the function of a single command.
+    `app`, a group, or `command`, a single command.
     """
 
     # By command: the module, and whether the help leaves the command out.
     modules: ClassVar[Mapping[str, tuple[str, bool]]] = {}
-    # By command: its line in the help. A command without one is imported for it.
+    # By command: its line in the help, which therefore imports no command.
     summaries: ClassVar[Mapping[str, str]] = {}
-    _lists_commands = False
-    _has_debug = False
+    _is_program = True
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # lakectl's `help COMMAND` is `COMMAND --help`.
         is_help = args[:1] == ["help"] and "help" not in self.modules
         return super().parse_args(ctx, [*args[1:], "--help"] if is_help else args)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
-        self._lists_commands = True
-        super().format_help(ctx, formatter)
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's
+        formatter: click.HelpFormatter,
+    ) -> None:
+        shown = [name for name, (_, is_hidden) in self.modules.items() if not is_hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summaries[name]) for name in shown])
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
         return list(self.modules)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's
+        cmd_name: str,
+    ) -> click.Command | None:
         if cmd_name not in self.modules:
-            # Typer proposes one of these.
-            unbuilt: dict[str, Any] = dict.fromkeys(self.modules)
-            self.commands = {**unbuilt, **self.commands}
             found = plugins.find(cmd_name)
-            return found and plugins.PluginCommand(found)
-        if self._lists_commands and cmd_name in self.summaries:
-            hidden = self.modules[cmd_name][1]
-            return TyperCommand(cmd_name, help=self.summaries[cmd_name], hidden=hidden)
-        if self.commands.get(cmd_name) is None:
-            self.commands[cmd_name] = self._built(cmd_name)
-        return self.commands[cmd_name]
-
-    def _built(self, name: str) -> Any:  # noqa: ANN401 - Typer's own
-        module_name, is_hidden = self.modules[name]
+            return plugins.PluginCommand(found) if found else None
+        module_name, is_hidden = self.modules[cmd_name]
         module = import_module(f"graveler_cli.commands.{module_name}")
-        if hasattr(module, "app"):
-            built: Any = get_group(module.app)
-        else:
-            app = typer.Typer(add_completion=False)
-            app.command(name, cls=Command)(module.command)
-            built = get_command(app)
-        built.name = name
-        built.hidden = is_hidden
-        return built
+        command = getattr(module, "app", None) or module.command
+        return _renamed(command, cmd_name, is_hidden=is_hidden)
 
-    def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(
+                error.command_name, possibilities=self.modules, ctx=ctx
+            ) from None
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:  # noqa: ANN401 - click's
         """Run the command that the arguments name, and end the process with its exit code."""
         words = [*args, extra.get("args")][0] or sys.argv[1:]
-        if any(name.endswith("_COMPLETE") for name in os.environ):
-            # A shell wants to complete a word.
-            from typer._completion_classes import completion_init  # noqa: PLC0415
-
-            completion_init()
+        session = CommandSession()
         try:
-            # Only --help and typer.Exit return a code.
-            code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
-        except typer.TyperException as error:
-            typer.echo(self._failure(error, as_json="--json" in words), err=True)
-            code = 1  # Typer says 2 of wrong arguments
-        except typer.Abort:
-            code = 1
+            # Only --help and click.exceptions.Exit return a code.
+            code = super().main(*args, **{**extra, "obj": session, "standalone_mode": False}) or 0
+        except click.ClickException as error:
+            as_json = "--json" in words
+            click.echo(_failure(error, session, as_json=as_json), err=True)
+            code = 1  # click says 2 of wrong arguments
+        except click.Abort:
+            code = 130  # Ctrl-C before the command
         sys.exit(code)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(130) from None  # without click's line
         except Exception as error:
-            self._has_debug = bool(ctx.params["debug"])
-            if self._has_debug and not isinstance(error, typer.Exit):
+            if ctx.obj.has_debug and not isinstance(error, click.exceptions.Exit):
                 trace = "".join(traceback.format_exception(error))
-                typer.echo(harmless(trace), err=True, nl=False)
-            # Typer ends silently after BrokenPipeError: the reader of the output has ended.
-            if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
+                click.echo(harmless(trace), err=True, nl=False)
+            # click ends silently after BrokenPipeError: the reader of the output has ended.
+            if isinstance(error, (click.ClickException, click.exceptions.Exit, BrokenPipeError)):
                 raise
             if isinstance(error, UnicodeEncodeError):
                 wrong = error.object[max(error.start - 20, 0) : error.end + 20]
-                raise typer.TyperException(f"{wrong!r} is not UTF-8: write it in UTF-8") from error
+                raise click.ClickException(f"{wrong!r} is not UTF-8: write it in UTF-8") from error
             if isinstance(error, OSError):
-                raise typer.TyperException(_system_error(error)) from error
+                raise click.ClickException(_system_error(error)) from error
             bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
-            raise typer.TyperException(bug) from error
-
-    def _failure(self, error: typer.TyperException, *, as_json: bool) -> str:
-        """Return the line about a failure, with the request's ID in the server's logs."""
-        line = _line_of(error)
-        request_id = getattr(error, "request_id", "")
-        if as_json:
-            # Only a server's refusal has a status and an ID.
-            status = getattr(error, "status", None)
-            return json.dumps({"error": line, "status": status, "request_id": request_id or None})
-        return f"error: {line}" + (
-            f" (request {request_id})" if self._has_debug and request_id else ""
-        )
+            raise click.ClickException(bug) from error
 
 
-def _shorten(parameters: list[Any]) -> None:
-    """Leave out of the help the negative spelling of each flag that is off by default."""
-    for flag in filter(_is_flag, parameters):
-        if flag.default:
-            flag.show_default = max(flag.opts, key=len)
-        elif flag.default is not None:
-            flag.secondary_opts = []
+def _renamed(command: click.Command, name: str, *, is_hidden: bool) -> click.Command:
+    other = copy(command)  # which may have several names
+    other.name, other.hidden = name, is_hidden
+    return other
 
 
-def _negative(flag: Any) -> str:  # noqa: ANN401 - Typer's own
-    """Return the spelling that turns a flag off, --no-flag; "" if the flag is --no-... itself."""
-    longest = max(flag.opts, key=len)
-    return "" if longest.startswith("--no-") else f"--no-{longest.lstrip('-')}"
-
-
-def _valued(parameters: list[Any]) -> set[str]:
+def _valued(parameters: list[click.Parameter]) -> set[str]:
     """Return the spellings of the options that take a value."""
-    options = (each for each in parameters if not getattr(each, "is_flag", True))
-    return {name for each in options for name in each.opts}
+    options = (each for each in parameters if isinstance(each, Option))
+    return {name for each in options if not each.is_flag for name in each.opts}
 
 
-def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - Typer's own
-    # --help and --version end the program, so they take no value.
-    return bool(getattr(parameter, "is_bool_flag", False)) and not parameter.is_eager
-
-
-def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 - Typer's own
-    """Return the parser with the negative spelling of each flag, which the help omits."""
-    known = {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
-    for flag in filter(_is_flag, parameters):
-        negative = _negative(flag)
-        if negative and negative not in known:
-            parser.add_option(
-                obj=flag, opts=[negative], dest=flag.name, action="store_const", const=False
-            )
-    return parser
-
-
-def _spelled_out(args: list[str], parameters: list[Any]) -> list[str]:
-    """Return the arguments in Typer's spelling.
+def _spelled_out(args: list[str], parameters: list[click.Parameter]) -> list[str]:
+    """Return the arguments in click's spelling.
 
     `--flag=<Boolean>` becomes `--flag` or `--no-flag`, and `-x=value` becomes `-xvalue`. A flag
     `--no-flag=false` takes back an earlier `--no-flag`.
@@ -292,7 +289,7 @@ def _spelled_out(args: list[str], parameters: list[Any]) -> list[str]:
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
-    flags = {name: flag for flag in filter(_is_flag, parameters) for name in flag.opts}
+    flags = {name: flag for flag in parameters if isinstance(flag, Flag) for name in flag.opts}
     valued = _valued(parameters)
     words: list[str] = []
     options, is_value = True, False
@@ -309,7 +306,7 @@ def _spelled_out(args: list[str], parameters: list[Any]) -> list[str]:
             raise UsageError(f"{name} is {value!r}: write true or false")
         elif _BOOLEANS[value]:
             words.append(name)
-        elif negative := _negative(flags[name]):
+        elif negative := flags[name].negative:
             words.append(negative)
         else:
             words = [word for word in words if word != name]
@@ -338,7 +335,20 @@ def _system_error(error: OSError) -> str:
     return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
 
 
-def _line_of(error: typer.TyperException) -> str:
+def _failure(error: click.ClickException, session: CommandSession, *, as_json: bool) -> str:
+    """Return the line about a failure, with the request's ID in the server's logs."""
+    line = _line_of(error)
+    request_id = getattr(error, "request_id", "")
+    if as_json:
+        # Only a server's refusal has a status and an ID.
+        status = getattr(error, "status", None)
+        return json.dumps({"error": line, "status": status, "request_id": request_id or None})
+    return f"error: {line}" + (
+        f" (request {request_id})" if session.has_debug and request_id else ""
+    )
+
+
+def _line_of(error: click.ClickException) -> str:
     """Return the message on one line; refer to the help if the command line is wrong."""
     # The message may have names of other users: they must not control the terminal.
     text = error.format_message()

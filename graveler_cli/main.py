@@ -1,15 +1,12 @@
 """The program `graveler`: its commands, and the options that all of them share."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from graveler_cli.configuration import CONFIG_VARIABLE
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import Program
-from graveler_cli.output import CommandOutput
+from graveler_cli.grammar import Program, flag
 from graveler_cli.session import CommandSession
 from graveler_cli.summaries import SUMMARIES
 
@@ -67,62 +64,25 @@ class _Graveler(Program):
     summaries = SUMMARIES
 
 
-app = typer.Typer(
-    name="graveler",
+@click.group(
+    "graveler",
     cls=_Graveler,
-    add_completion=False,  # there is a command for it
     invoke_without_command=True,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 200},
 )
-
-
-@app.callback()
-def begin(
-    context: typer.Context,
-    *,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            "-c",
-            envvar=CONFIG_VARIABLE,
-            help="Configuration file of lakectl.",
-            show_default="~/.lakectl.yaml",
-        ),
-    ] = None,
-    base_uri: Annotated[
-        str,
-        typer.Option(
-            envvar="LAKECTL_BASE_URI",
-            help="Prefix of URIs without lakefs://, such as lakefs://REPO/",
-        ),
-    ] = "",
-    no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, or one a line.")
-    ] = False,
-    debug: Annotated[  # noqa: ARG001 - `Program` looks at it
-        bool, typer.Option("--debug", "--verbose", "-d", help="Show the traceback of a failure.")
-    ] = False,
-    # Accepted and ignored: this program does not write lakectl's logs.
-    log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",  # noqa: ARG001
-    log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",  # noqa: ARG001
-    log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",  # noqa: ARG001
-    version: Annotated[
-        bool, typer.Option("--version", "-v", help="Show the program's and the server's version.")
-    ] = False,
-) -> None:
+@flag("--version", "-v", help="Show the program's and the server's version.")
+@click.pass_context
+def app(context: click.Context, *, version: bool) -> None:
     """Work with Graveler, the serverless lakeFS, from the command line.
 
     Endpoint and credentials are lakectl's: ~/.lakectl.yaml, or the
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    session = context.obj = CommandSession(config, base_uri, CommandOutput(as_json, not no_color))
+    session: CommandSession = context.obj
     if version:
         session.output.item(_versions(session), _version_lines)
-        raise typer.Exit
+        context.exit()
     if context.invoked_subcommand is None:
         session.output.line(context.get_help())
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
+import click
 import msgspec
-import typer
 
 from graveler_cli.errors import CommandError
 
@@ -69,13 +69,13 @@ class CommandOutput:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
             # `paint` colors on terminals only; a terminal may show an output file later.
-            typer.echo(harmless(text, colors=self.is_terminal), self._stream, color=True)
+            click.echo(harmless(text, colors=self.is_terminal), self._stream, color=True)
 
     def json(self, value: object) -> None:
         """Print one object as JSON on one line."""
         # JSON does not escape DEL and the C1 controls, some of which control terminals.
         text = msgspec.json.encode(value).decode()
-        typer.echo(_LAST_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        click.echo(_LAST_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     def item(self, value: T, lines: Callable[[T], Iterable[str]]) -> None:
         """Print an object: as JSON, or as these lines."""
@@ -159,7 +159,7 @@ class CommandOutput:
 
     def warn(self, text: str) -> None:
         """Print a line on standard error."""
-        typer.echo(harmless(text), err=True)
+        click.echo(harmless(text), err=True)
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for consent, unless it was given by --yes.
@@ -170,11 +170,11 @@ class CommandOutput:
         if yes:
             return
         # Typer's own question would print a space on standard output.
-        typer.echo(f"{question} [y/N]: ", err=True, nl=False)
+        click.echo(f"{question} [y/N]: ", err=True, nl=False)
         answer = sys.stdin.readline()
         # A terminal shows the line end that a person types; a pipe shows nothing.
         if not answer.endswith("\n") or not sys.stdin.isatty():
-            typer.echo(err=True)
+            click.echo(err=True)
         if answer.strip().lower() not in _CONSENT:
             raise CommandError("aborted: nothing was done (--yes says yes to all questions)")
 

@@ -4,11 +4,10 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
-import typer
+import click
 from msgspec import Struct
-from typer.core import TyperCommand
 
 from graveler_cli.configuration import CONFIG_VARIABLE
 
@@ -22,27 +21,23 @@ class Plugin(Struct, frozen=True):
     path: str
 
 
-class PluginCommand(TyperCommand):
+class PluginCommand(click.Command):
     """Runs a plugin with unchanged arguments."""
 
     def __init__(self, plugin: Plugin) -> None:
         super().__init__(plugin.name, callback=lambda: None)
         self._plugin = plugin
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.args = list(args)
         return []
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+    def invoke(self, ctx: click.Context) -> NoReturn:
         # The plugin reads the same configuration.
-        options = ctx.find_root().params
-        given = {
-            CONFIG_VARIABLE: options.get("config"),
-            "LAKECTL_BASE_URI": options.get("base_uri"),
-        }
+        given = {CONFIG_VARIABLE: ctx.obj.config, "LAKECTL_BASE_URI": ctx.obj.base_uri}
         environment = {**os.environ, **{name: str(text) for name, text in given.items() if text}}
         words = [self._plugin.path, *ctx.args]
-        raise typer.Exit(subprocess.run(words, env=environment, check=False).returncode)  # noqa: S603
+        raise click.exceptions.Exit(subprocess.run(words, env=environment, check=False).returncode)  # noqa: S603
 
 
 def find(name: str) -> Plugin | None:

@@ -1,11 +1,9 @@
-"""One run of the program: the options before the command, and the options of all commands."""
+"""One run of the program: what its options say, which all commands have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import typer
 
 from graveler_cli.configuration import Configuration
 from graveler_cli.output import CommandOutput
@@ -19,9 +17,10 @@ if TYPE_CHECKING:
 class CommandSession:
     """The configuration, the base of URIs, and where the output goes."""
 
-    config: Path | None  # None: the default, ~/.lakectl.yaml, which need not exist
-    base_uri: str
-    output: CommandOutput
+    config: Path | None = None  # None: the default, ~/.lakectl.yaml, which need not exist
+    base_uri: str = ""
+    output: CommandOutput = field(default_factory=CommandOutput)
+    has_debug: bool = False  # a failure shows its traceback
 
     @cached_property
     def configuration(self) -> Configuration:
@@ -86,10 +85,3 @@ class CommandSession:
 
     def _completed(self, text: str) -> str:
         return text if text.startswith(SCHEME) else self.base_uri + text
-
-
-def session_of(context: typer.Context) -> CommandSession:
-    """Return the session that the program created."""
-    session = context.obj
-    assert isinstance(session, CommandSession)
-    return session

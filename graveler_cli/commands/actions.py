@@ -1,28 +1,27 @@
 """`graveler actions`: runs of hooks, and the syntax of action files."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 from msgspec import Struct, structs
 
 from graveler_cli.arguments import (
-    AMOUNT_DEFAULT,
-    AfterOption,
-    AmountOption,
-    RepositoryArgument,
+    after_option,
+    amount_option,
     content_of,
+    repository_argument,
 )
 from graveler_cli.client import PAGE_SIZE
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, option
 from graveler_cli.schemas import ResultPage
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Show runs of hooks, and check action files.")
-runs = typer.Typer(cls=CommandGroup, help="Show the runs of hooks.")
-app.add_typer(runs, name="runs")
+app = CommandGroup(help="Show runs of hooks, and check action files.")
+runs = CommandGroup(help="Show the runs of hooks.")
+app.add_command(runs, name="runs")
 
 # What a narrow terminal does not show of runs.
 _EXPENDABLE = ("Commit ID", "End Time", "Start Time", "Event", "Branch")
@@ -30,7 +29,7 @@ _RUNS = "/repositories/{repository}/actions/runs"
 _RUN = f"{_RUNS}/{{run}}"
 HOOK_OUTPUT = f"{_RUN}/hooks/{{hook_run}}/output"
 
-RunArgument = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run.", show_default=False)]
+run_argument = partial(click.argument, help="The run.")
 
 
 class ActionRun(Struct, frozen=True):
@@ -56,18 +55,16 @@ class HookRun(Struct, frozen=True):
     end_time: str | None = None
 
 
-@runs.command("list", cls=Command)
+@runs.command("list")
+@repository_argument("uri")
+@option("--branch", default="", help="Only runs of this branch.")
+@option("--commit", default="", help="Only runs of this commit.")
+@amount_option
+@after_option
 def list_(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    branch: Annotated[str, typer.Option(help="Only runs of this branch.", show_default=False)] = "",
-    commit: Annotated[str, typer.Option(help="Only runs of this commit.", show_default=False)] = "",
-    amount: AmountOption = AMOUNT_DEFAULT,
-    after: AfterOption = "",
+    session: CommandSession, uri: str, *, branch: str, commit: str, amount: int, after: str
 ) -> None:
     """List the runs of hooks in a repository, the newest first."""
-    session = session_of(context)
     repository = session.repository(uri)
     if branch and commit:
         raise UsageError("--branch and --commit exclude each other: choose one")
@@ -95,17 +92,13 @@ def list_(
     )
 
 
-@runs.command("describe", cls=Command)
-def describe(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    run_id: RunArgument,
-    *,
-    amount: Annotated[int, typer.Option(help="How many hooks to show; 0 is all.")] = 0,
-    after: AfterOption = "",
-) -> None:
+@runs.command("describe")
+@repository_argument("uri")
+@run_argument("run_id")
+@option("--amount", default=0, help="How many hooks to show; 0 is all.")
+@after_option
+def describe(session: CommandSession, uri: str, run_id: str, *, amount: int, after: str) -> None:
     """Show a run, its hooks, and their outputs."""
-    session = session_of(context)
     repository = session.repository(uri)
     output = session.output
     output.line(f"Repository: {repository}")
@@ -131,16 +124,13 @@ def describe(
             output.more(amount, page.pagination.next_offset)
 
 
-@app.command("validate", cls=Command)
-def validate(
-    context: typer.Context,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Action file; - is standard input.", show_default=False
-        ),
-    ],
-) -> None:
+@app.command("validate")
+@click.argument(
+    "file",
+    type=click.Path(path_type=Path),
+    help="Action file; - is standard input.",
+)
+def validate(session: CommandSession, file: Path) -> None:
     """Check the syntax of an action file, without a server.
 
     All faults are shown at once. Whether the server can reach the hooks' targets is not checked.
@@ -148,13 +138,12 @@ def validate(
     # Imported late, because no other command of this group needs it.
     from graveler_cli.action_files import check  # noqa: PLC0415
 
-    session = session_of(context)
     checked = check(content_of(file))
     if session.output.as_json:
         report = {"file": str(file), "is_valid": not checked.faults}
         session.output.json(report | {"faults": checked.faults, "warnings": checked.warnings})
         if checked.faults:
-            raise typer.Exit(1)
+            raise click.exceptions.Exit(1)
         return
     if checked.faults:
         raise CommandError(f"{file}: {'; '.join(checked.faults)}")

@@ -4,17 +4,18 @@ import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 from msgspec import Struct
 
 from graveler_cli import uncommitted
-from graveler_cli.arguments import PathArgument
+from graveler_cli.arguments import path_argument
 from graveler_cli.commits import first_line
+from graveler_cli.grammar import Command, flag
 from graveler_cli.output import local_time
 from graveler_cli.schemas import Commit, Diff, ObjectStats
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import PathUri, RefUri
 
 if TYPE_CHECKING:
@@ -42,22 +43,12 @@ class Annotation(Struct, frozen=True):
     uncommitted: bool
 
 
-def command(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    recursive: Annotated[
-        bool,
-        typer.Option(
-            "--recursive/--no-recursive", "-r", help="Show all objects below, not folders."
-        ),
-    ] = False,
-    first_parent: Annotated[
-        bool, typer.Option(help="Follow only the first parent of each merge.")
-    ] = False,
-) -> None:
+@click.command(cls=Command)
+@path_argument("uri")
+@flag("--recursive", "-r", help="Show all objects below, not folders.")
+@flag("--first-parent", help="Follow only the first parent of each merge.")
+def command(session: CommandSession, uri: str, *, recursive: bool, first_parent: bool) -> None:
     """List objects and folders below a path, each with the commit that changed it last."""
-    session = session_of(context)
     path = session.path(uri)
     ref, delimiter = RefUri(path.repository, path.ref), "" if recursive else "/"
     found = session.server.each(

@@ -4,39 +4,29 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 
 from graveler_cli import completion
 from graveler_cli.bisection import Bisection, forget
 from graveler_cli.commits import show_commits
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup
 from graveler_cli.history import Log, commit_of
 from graveler_cli.schemas import Commit, Repository
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import RefUri
 
-app = typer.Typer(cls=CommandGroup, help="Find the commit that broke something, by bisection.")
+app = CommandGroup(help="Find the commit that broke something, by bisection.")
+_ref_argument = partial(click.argument, shell_complete=completion.refs)
 
 
-def _ref_argument(metavar: str, meaning: str) -> typer.models.ArgumentInfo:
-    argument = typer.Argument(
-        metavar=metavar, help=meaning, show_default=False, autocompletion=completion.refs
-    )
-    assert isinstance(argument, typer.models.ArgumentInfo)
-    return argument
-
-
-@app.command("start", cls=Command)
-def start(
-    context: typer.Context,
-    bad_uri: Annotated[str, _ref_argument("BAD_URI", "A ref that is broken.")],
-    good_uri: Annotated[str, _ref_argument("GOOD_URI", "A ref before it that is not.")],
-) -> None:
+@app.command("start")
+@_ref_argument("bad_uri", metavar="BAD_URI", help="A ref that is broken.")
+@_ref_argument("good_uri", metavar="GOOD_URI", help="A ref before it that is not.")
+def start(session: CommandSession, bad_uri: str, good_uri: str) -> None:
     """Begin a search between a bad and a good ref."""
-    session = session_of(context)
     bad_ref, good_ref = session.ref(bad_uri), session.ref(good_uri)
     if bad_ref.repository != good_ref.repository:
         raise UsageError("both refs must be of the same repository")
@@ -56,39 +46,37 @@ def start(
     session.output.item(search, _status)
 
 
-@app.command("good", cls=Command)
-@app.command("old", cls=Command, hidden=True)
-def good(context: typer.Context) -> None:
+@app.command("good")
+def good(session: CommandSession) -> None:
     """Mark the current commit as good."""
-    _mark(session_of(context), is_good=True)
+    _mark(session, is_good=True)
 
 
-@app.command("bad", cls=Command)
-@app.command("new", cls=Command, hidden=True)
-def bad(context: typer.Context) -> None:
+app.add_alias("old", good)
+
+
+@app.command("bad")
+def bad(session: CommandSession) -> None:
     """Mark the current commit as bad."""
-    _mark(session_of(context), is_good=False)
+    _mark(session, is_good=False)
+
+
+app.add_alias("new", bad)
 
 
 @app.command(
-    "run",
-    cls=Command,
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-def run(
-    context: typer.Context,
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMAND",
-            help="A command that fails on a broken commit. :BISECT_ID: and $BISECT_ID are the "
-            "commit; so are _MESSAGE, _METARANGE_ID and _COMMITTER.",
-            show_default=False,
-        ),
-    ],
-) -> None:
+@click.argument(
+    "program",
+    nargs=-1,
+    required=True,
+    metavar="COMMAND...",
+    help="A command that fails on a broken commit. :BISECT_ID: and $BISECT_ID are the "
+    "commit; so are _MESSAGE, _METARANGE_ID and _COMMITTER.",
+)
+def run(session: CommandSession, program: tuple[str, ...]) -> None:
     """Find the commit by running a command: its exit code is 0 on a good commit."""
-    session = session_of(context)
     search = Bisection.read()
     while search.is_open:
         commit = search.commits[search.middle]
@@ -100,16 +88,15 @@ def run(
     session.output.item(search, _status)
 
 
-@app.command("log", cls=Command)
-def log(context: typer.Context) -> None:
+@app.command("log")
+def log(session: CommandSession) -> None:
     """Show the progress of the search."""
-    session_of(context).output.item(Bisection.read(), _status)
+    session.output.item(Bisection.read(), _status)
 
 
-@app.command("view", cls=Command)
-def view(context: typer.Context) -> None:
+@app.command("view")
+def view(session: CommandSession) -> None:
     """Show the remaining commits."""
-    session = session_of(context)
     search = Bisection.read()
     if search.commits or session.output.as_json:
         show_commits(search.commits, session.output, show_meta_range_id=True)
@@ -117,10 +104,10 @@ def view(context: typer.Context) -> None:
         session.output.item(search, _status)
 
 
-@app.command("reset", cls=Command)
-def reset(context: typer.Context) -> None:
+@app.command("reset")
+def reset(session: CommandSession) -> None:
     """End and delete the search."""
-    output = session_of(context).output
+    output = session.output
     if forget():
         output.line("Cleared bisect session")
     else:
@@ -133,7 +120,7 @@ def _mark(session: CommandSession, *, is_good: bool) -> None:
     session.output.item(search, _status)
 
 
-def _run(program: list[str], commit: Commit, session: CommandSession) -> bool:
+def _run(program: tuple[str, ...], commit: Commit, session: CommandSession) -> bool:
     """Run the command on a commit; return whether it succeeded."""
     values = {
         "BISECT_ID": commit.id,

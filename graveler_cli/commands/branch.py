@@ -1,43 +1,36 @@
 """`graveler branch`: the branches of a repository."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from graveler_cli import completion
 from graveler_cli.arguments import (
-    AMOUNT_DEFAULT,
-    AfterOption,
-    AmountOption,
-    BranchArgument,
-    PrefixOption,
-    RepositoryArgument,
-    YesOption,
+    after_option,
+    amount_option,
+    branch_argument,
+    prefix_option,
+    repository_argument,
+    yes_option,
 )
 from graveler_cli.errors import UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import fields
 from graveler_cli.schemas import Ref
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri
 
-app = typer.Typer(cls=CommandGroup, help="Create and manage branches within a repository.")
+app = CommandGroup(help="Create and manage branches within a repository.")
 
 _BRANCHES = "/repositories/{repository}/branches"
 _BRANCH = f"{_BRANCHES}/{{branch}}"
 
 
-@app.command("list", cls=Command)
-def list_(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    amount: AmountOption = AMOUNT_DEFAULT,
-    after: AfterOption = "",
-    prefix: PrefixOption = "",
-) -> None:
+@app.command("list")
+@repository_argument("uri")
+@amount_option
+@after_option
+@prefix_option
+def list_(session: CommandSession, uri: str, *, amount: int, after: str, prefix: str) -> None:
     """List the branches of a repository, by name."""
-    session = session_of(context)
     repository = session.repository(uri)
     found = session.server.page(
         _BRANCHES,
@@ -50,24 +43,17 @@ def list_(
     )
 
 
-@app.command("create", cls=Command)
-def create(
-    context: typer.Context,
-    uri: BranchArgument,
-    *,
-    source: Annotated[
-        str,
-        typer.Option(
-            "--source",
-            "-s",
-            help="The URI of the ref to start from.",
-            show_default=False,
-            autocompletion=completion.refs,
-        ),
-    ],
-) -> None:
+@app.command("create")
+@branch_argument("uri")
+@option(
+    "--source",
+    "-s",
+    required=True,
+    help="The URI of the ref to start from.",
+    shell_complete=completion.refs,
+)
+def create(session: CommandSession, uri: str, *, source: str) -> None:
     """Create a branch from another ref of its repository."""
-    session = session_of(context)
     branch = session.branch(uri)
     begins_at = session.ref(source)
     session.output.line(f"Source ref: {begins_at}")
@@ -80,42 +66,34 @@ def create(
     session.output.item(created, lambda each: [f"created branch '{each.id}' {each.commit_id}"])
 
 
-@app.command("delete", cls=Command)
-def delete(context: typer.Context, uri: BranchArgument, *, yes: YesOption = False) -> None:
+@app.command("delete")
+@branch_argument("uri")
+@yes_option
+def delete(session: CommandSession, uri: str, *, yes: bool) -> None:
     """Delete a branch and its uncommitted changes."""
-    session = session_of(context)
     branch = session.branch(uri)
     session.output.confirm("Are you sure you want to delete branch", yes=yes)
     session.output.line(f"Branch: {branch}")
     session.server.ask("DELETE", _BRANCH, _names(branch), str)
 
 
-@app.command("show", cls=Command)
-def show(context: typer.Context, uri: BranchArgument) -> None:
+@app.command("show")
+@branch_argument("uri")
+def show(session: CommandSession, uri: str) -> None:
     """Show the commit that a branch is at."""
-    session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
     found = session.server.ask("GET", _BRANCH, _names(branch), Ref)
     session.output.item(found, lambda each: fields([("Commit ID", each.commit_id)]))
 
 
-@app.command("reset", cls=Command)
-def reset(
-    context: typer.Context,
-    uri: BranchArgument,
-    *,
-    prefix: Annotated[
-        str,
-        typer.Option("--prefix", help="Only paths that begin with this.", show_default=False),
-    ] = "",
-    path: Annotated[
-        str, typer.Option("--object", help="Only the object at this path.", show_default=False)
-    ] = "",
-    yes: YesOption = False,
-) -> None:
+@app.command("reset")
+@branch_argument("uri")
+@option("--prefix", default="", help="Only paths that begin with this.")
+@option("--object", "path", default="", help="Only the object at this path.")
+@yes_option
+def reset(session: CommandSession, uri: str, *, prefix: str, path: str, yes: bool) -> None:
     """Discard uncommitted changes of a branch: all of them, or by path."""
-    session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
     question = "Are you sure you want to reset all uncommitted changes"
@@ -130,35 +108,30 @@ def reset(
     session.server.ask("PUT", _BRANCH, _names(branch), str, body)
 
 
-@app.command("revert", cls=Command)
+@app.command("revert")
+@branch_argument("uri")
+@click.argument(
+    "commits",
+    nargs=-1,
+    required=True,
+    metavar="COMMIT...",
+    help="Commits of the branch's repository, as ID or as main~1; reverted in this order.",
+)
+@option(
+    "--parent-number", "-m", type=int, help="For a merge commit: the parent to return to, from 1."
+)
+@flag("--allow-empty-commit", "allow_empty", help="Allow reverts that change nothing.")
+@yes_option
 def revert(
-    context: typer.Context,
-    uri: BranchArgument,
-    commits: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMIT",
-            help="Commits of the branch's repository, as ID or as main~1; reverted in this order.",
-            show_default=False,
-        ),
-    ],
+    session: CommandSession,
+    uri: str,
+    commits: tuple[str, ...],
     *,
-    parent_number: Annotated[
-        int | None,
-        typer.Option(
-            "--parent-number",
-            "-m",
-            help="For a merge commit: the parent to return to, from 1.",
-            show_default=False,
-        ),
-    ] = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty-commit", help="Allow reverts that change nothing.")
-    ] = False,
-    yes: YesOption = False,
+    parent_number: int | None,
+    allow_empty: bool,
+    yes: bool,
 ) -> None:
     """Undo commits, each by a new commit on the branch."""
-    session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
     if parent_number is not None and parent_number <= 0:

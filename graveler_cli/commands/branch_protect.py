@@ -1,26 +1,21 @@
 """`graveler branch-protect`: rules for branches that change by merges only."""
 
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 from msgspec import Struct
 
-from graveler_cli.arguments import RepositoryArgument
+from graveler_cli.arguments import repository_argument
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup
 from graveler_cli.schemas import Pagination, ResultPage
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Create and manage branch protection rules.")
+app = CommandGroup(help="Create and manage branch protection rules.")
 
 _RULES = "/repositories/{repository}/settings/branch_protection"
 
-PatternArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATTERN", help="A branch's name, or a pattern like 'stable_*'.", show_default=False
-    ),
-]
+pattern_argument = partial(click.argument, help="A branch's name, or a pattern like 'stable_*'.")
 
 
 class BranchProtectionRule(Struct, frozen=True):
@@ -29,28 +24,30 @@ class BranchProtectionRule(Struct, frozen=True):
     pattern: str
 
 
-@app.command("list", cls=Command)
-def list_(context: typer.Context, uri: RepositoryArgument) -> None:
+@app.command("list")
+@repository_argument("uri")
+def list_(session: CommandSession, uri: str) -> None:
     """List the rules that protect branches."""
-    session = session_of(context)
     rules, _ = _rules(session, uri)
     session.output.listing(
         ("Branch Name Pattern",), ResultPage(Pagination(), rules), lambda each: (each.pattern,), 0
     )
 
 
-@app.command("add", cls=Command)
-def add(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgument) -> None:
+@app.command("add")
+@repository_argument("uri")
+@pattern_argument("pattern")
+def add(session: CommandSession, uri: str, pattern: str) -> None:
     """Protect the branches that match a pattern: they change by merges only."""
-    session = session_of(context)
     rules, etag = _rules(session, uri)
     _set(session, uri, [*rules, BranchProtectionRule(pattern)], etag)
 
 
-@app.command("delete", cls=Command)
-def delete(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgument) -> None:
+@app.command("delete")
+@repository_argument("uri")
+@pattern_argument("pattern")
+def delete(session: CommandSession, uri: str, pattern: str) -> None:
     """Delete the rule of a pattern."""
-    session = session_of(context)
     rules, etag = _rules(session, uri)
     kept = [each for each in rules if each.pattern != pattern]
     if len(kept) == len(rules):

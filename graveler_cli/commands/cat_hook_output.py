@@ -1,24 +1,19 @@
 """`graveler cat-hook-output`: the output of a hook."""
 
-from typing import Annotated
+import click
 
-import typer
+from graveler_cli.arguments import repository_argument
+from graveler_cli.commands.actions import hook_output, run_argument
+from graveler_cli.grammar import Command
+from graveler_cli.session import CommandSession
 
-from graveler_cli.arguments import RepositoryArgument
-from graveler_cli.commands.actions import RunArgument, hook_output
-from graveler_cli.session import session_of
 
-
-def command(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    run_id: RunArgument,
-    hook_run_id: Annotated[
-        str, typer.Argument(metavar="HOOK_RUN_ID", help="The run of the hook.", show_default=False)
-    ],
-) -> None:
+@click.command(cls=Command)
+@repository_argument("uri")
+@run_argument("run_id")
+@click.argument("hook_run_id", help="The run of the hook.")
+def command(session: CommandSession, uri: str, run_id: str, hook_run_id: str) -> None:
     """Show the output of a hook; `actions runs describe` shows it with the run."""
-    session = session_of(context)
     repository = session.repository(uri)
     session.output.line(f"Repository: {repository}")
     names = {"repository": repository.repository, "run": run_id}

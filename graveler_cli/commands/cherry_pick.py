@@ -1,34 +1,29 @@
 """`graveler cherry-pick`: apply the changes of a commit to a branch."""
 
-from typing import Annotated
+import click
 
-import typer
-
-from graveler_cli.arguments import BranchArgument, RefArgument
+from graveler_cli.arguments import branch_argument, ref_argument
 from graveler_cli.commits import created_lines
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command, option
 from graveler_cli.schemas import Commit
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 
+@click.command(cls=Command)
+@ref_argument("uri")
+@branch_argument("branch_uri")
+@option(
+    "--parent-number",
+    "--mainline",
+    "-m",
+    type=int,
+    help="For a merge commit: the parent to compare with, from 1.",
+)
 def command(
-    context: typer.Context,
-    uri: RefArgument,
-    branch_uri: BranchArgument,
-    *,
-    parent_number: Annotated[
-        int | None,
-        typer.Option(
-            "--parent-number",
-            "--mainline",
-            "-m",
-            help="For a merge commit: the parent to compare with, from 1.",
-            show_default=False,
-        ),
-    ] = None,
+    session: CommandSession, uri: str, branch_uri: str, *, parent_number: int | None
 ) -> None:
     """Apply the changes of a commit to a branch, as a new commit."""
-    session = session_of(context)
     ref, branch = session.ref(uri), session.branch(branch_uri)
     session.output.line(f"Branch: {branch}")
     if ref.repository != branch.repository:

@@ -1,50 +1,44 @@
 """`graveler commit`: commit the staged changes of a branch."""
 
-from typing import Annotated
+import click
 
-import typer
-
-from graveler_cli.arguments import BranchArgument, pairs_of
+from graveler_cli.arguments import branch_argument, pairs_of
 from graveler_cli.commits import (
-    AllowEmptyMessageOption,
-    MessageOption,
-    MetadataOption,
+    allow_empty_message_option,
     check_message,
     created_lines,
+    message_option,
+    metadata_option,
 )
+from graveler_cli.grammar import Command, flag, option
 from graveler_cli.schemas import Commit
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 
+@click.command(cls=Command)
+@branch_argument("uri")
+@message_option
+@allow_empty_message_option()
+@metadata_option
+@flag("--allow-empty-commit", "--allow-empty", help="Allow a commit without changes.")
+@option(
+    "--date",
+    "--epoch-time-seconds",
+    default=-1,
+    metavar="UNIX_SECONDS",
+    help="The date of the commit, instead of now.",
+)
 def command(
-    context: typer.Context,
-    uri: BranchArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    message: MessageOption = "",
-    allow_empty_message: AllowEmptyMessageOption = False,
-    meta: MetadataOption = None,
-    allow_empty_commit: Annotated[
-        bool,
-        typer.Option(
-            "--allow-empty-commit/--no-allow-empty-commit",
-            "--allow-empty",
-            help="Allow a commit without changes.",
-            show_default=False,
-        ),
-    ] = False,
-    date: Annotated[
-        int,
-        typer.Option(
-            "--date",
-            "--epoch-time-seconds",
-            metavar="UNIX_SECONDS",
-            help="The date of the commit, instead of now.",
-            show_default=False,
-        ),
-    ] = -1,
+    message: str,
+    allow_empty_message: bool,
+    meta: tuple[str, ...],
+    allow_empty_commit: bool,
+    date: int,
 ) -> None:
     """Commit the changes of a branch."""
-    session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
     body = {
         "message": message,

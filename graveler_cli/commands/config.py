@@ -7,23 +7,24 @@ from collections.abc import Callable
 from getpass import getpass
 from pathlib import Path
 
-import typer
+import click
 
 from graveler_cli.configuration import DEFAULT_FILE, Configuration
 from graveler_cli.errors import CommandError
-from graveler_cli.session import session_of
+from graveler_cli.grammar import Command
+from graveler_cli.session import CommandSession
 
 _KEY_ID = "credentials.access_key_id"
 _SECRET = "credentials.secret_access_key"  # noqa: S105 - the name of the setting
 _ENDPOINT = "server.endpoint_url"
 
 
-def command(context: typer.Context) -> None:
+@click.command(cls=Command)
+def command(session: CommandSession) -> None:
     """Ask for the key pair and the endpoint, and write them into the configuration file.
 
     The other settings of the file stay. Only its owner can read it.
     """
-    session = session_of(context)
     file = session.config or Path(DEFAULT_FILE).expanduser()
     session.output.line(f"Config file {file} will be used")
     current = Configuration.read(file) if file.is_file() else Configuration(file, dict(os.environ))
@@ -52,10 +53,10 @@ def _ask(label: str, current: str, *, hidden: bool) -> str:
     question = f"{label}{shown}: "
     if hidden and sys.stdin.isatty():
         return getpass(question, sys.stderr) or current
-    typer.echo(question, err=True, nl=False)
+    click.echo(question, err=True, nl=False)
     answer = sys.stdin.readline()
     if not answer:
-        typer.echo(err=True)
+        click.echo(err=True)
         raise CommandError("aborted: the configuration stays as it was")
     return answer.strip() or current
 
@@ -67,7 +68,7 @@ def _asked_until(ask: Callable[[], str], check: Callable[[str], object]) -> str:
         try:
             check(answer)
         except CommandError as error:
-            typer.echo(error.format_message(), err=True)
+            click.echo(error.format_message(), err=True)
         else:
             return answer
 

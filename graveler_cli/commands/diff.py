@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
 
-import typer
+import click
 
 from graveler_cli import completion, uncommitted
-from graveler_cli.arguments import PrefixOption, RefArgument
+from graveler_cli.arguments import prefix_option, ref_argument
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command, flag
 from graveler_cli.output import Color, CommandOutput
 from graveler_cli.schemas import Diff
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import RefUri
 
 _CHANGES: dict[str, tuple[str, Color]] = {
@@ -25,24 +25,19 @@ _CHANGES: dict[str, tuple[str, Color]] = {
 _RANGE = re.compile(r"(?P<left>.+?[^.])(?P<dots>\.{2,3})(?P<right>[^./][^/]*)")
 
 
+@click.command(cls=Command)
+@ref_argument("uri")
+@click.argument(
+    "other_uri",
+    default="",
+    metavar="[REF_URI]",
+    help="The ref with the changes.",
+    shell_complete=completion.refs,
+)
+@flag("--two-way", help="Compare the refs with each other, not the second with their base.")
+@prefix_option
 def command(
-    context: typer.Context,
-    uri: RefArgument,
-    other_uri: Annotated[
-        str,
-        typer.Argument(
-            metavar="REF_URI",
-            help="The ref with the changes.",
-            show_default=False,
-            autocompletion=completion.refs,
-        ),
-    ] = "",
-    *,
-    two_way: Annotated[
-        bool,
-        typer.Option(help="Compare the refs with each other, not the second with their base."),
-    ] = False,
-    prefix: PrefixOption = "",
+    session: CommandSession, uri: str, other_uri: str, *, two_way: bool, prefix: str
 ) -> None:
     """Show the uncommitted changes of a branch, or the differences between two refs.
 
@@ -50,7 +45,6 @@ def command(
     --two-way, show all differences, like git's a..b. Both refs may be one argument:
     lakefs://REPO/main...dev.
     """
-    session = session_of(context)
     in_range = _RANGE.fullmatch(uri)
     if not other_uri and in_range is None:
         branch = session.branch(uri)

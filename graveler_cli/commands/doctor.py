@@ -4,13 +4,14 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from graveler_cli.errors import NotInstalledError, UsageError
+from graveler_cli.grammar import Command, flag, option
 from graveler_cli.output import Color, CommandOutput, harmless
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
 if TYPE_CHECKING:
     from graveler_cli.acceptance.report import AcceptanceReport
@@ -19,51 +20,48 @@ if TYPE_CHECKING:
 _RUN_ID_BYTES = 6
 
 
-DeploymentOption = Annotated[
-    str,
-    typer.Option(
-        metavar="STACK",
-        help="Look into the AWS account of the deployment with this service stack, such as "
-        "graveler-prod, with your own AWS credentials.",
-    ),
-]
-NamespaceOption = Annotated[
-    str,
-    typer.Option(
-        metavar="S3_URI",
-        help="Where the suite creates its repositories.",
-        show_default="the server's suggestion",
-    ),
-]
+deployment_option = option(
+    "--deployment",
+    default="",
+    metavar="STACK",
+    help="Look into the AWS account of the deployment with this service stack, such as "
+    "graveler-prod, with your own AWS credentials.",
+)
+namespace_option = option(
+    "--namespace",
+    default="",
+    metavar="S3_URI",
+    help="Where the suite creates its repositories.",
+    show_default="the server's suggestion",
+)
 
 
+@click.command(cls=Command)
+@flag(
+    "--write",
+    help="Run the acceptance suite: it creates repositories and a user, and deletes them.",
+)
+@deployment_option
+@option("--region", default="", help="The deployment's region.", show_default="AWS_REGION")
+@namespace_option
+@option(
+    "--import-from",
+    default="",
+    metavar="S3_URI",
+    help="A readable prefix with objects, to import from.",
+)
+@option("--export-to", default="", metavar="S3_URI", help="A prefix to export branches to.")
+@option("--skip", multiple=True, metavar="STEP", help="Skip this step. May be repeated.")
 def command(
-    context: typer.Context,
+    session: CommandSession,
     *,
-    write: Annotated[
-        bool,
-        typer.Option(
-            "--write",
-            help="Run the acceptance suite: it creates repositories and a user, and deletes them.",
-        ),
-    ] = False,
-    deployment: DeploymentOption = "",
-    region: Annotated[
-        str, typer.Option(help="The deployment's region.", show_default="AWS_REGION")
-    ] = "",
-    namespace: NamespaceOption = "",
-    import_from: Annotated[
-        str,
-        typer.Option(metavar="S3_URI", help="A readable prefix with objects, to import from."),
-    ] = "",
-    export_to: Annotated[
-        str, typer.Option(metavar="S3_URI", help="A prefix to export branches to.")
-    ] = "",
-    skip: Annotated[
-        list[str] | None,
-        typer.Option(metavar="STEP", help="Skip this step. May be repeated."),
-    ] = None,
-    json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
+    write: bool,
+    deployment: str,
+    region: str,
+    namespace: str,
+    import_from: str,
+    export_to: str,
+    skip: tuple[str, ...],
 ) -> None:
     """Check the set-up; with --write, run the acceptance suite."""
     _check_options(
@@ -71,31 +69,31 @@ def command(
         region=region,
         write=write,
         places={"namespace": namespace, "import-from": import_from, "export-to": export_to},
-        skip=skip or (),
+        skip=skip,
     )
     if deployment:
-        raise typer.Exit(_look_into_account(deployment, region, as_json=json_))
+        raise click.exceptions.Exit(
+            _look_into_account(deployment, region, as_json=session.output.as_json)
+        )
     if not write:
-        session = session_of(context)
-        session.output.as_json = json_
-        raise typer.Exit(_examine_set_up(session))
+        raise click.exceptions.Exit(_examine_set_up(session))
     # Imported late, because help and mistakes need not wait for it.
     from graveler_cli.acceptance import journey  # noqa: PLC0415
     from graveler_cli.acceptance.api import ApiUser  # noqa: PLC0415
     from graveler_cli.acceptance.world import AcceptanceWorld  # noqa: PLC0415
 
-    journey.check_names(skip or ())
-    api = ApiUser.of(session_of(context).server)
+    journey.check_names(skip)
+    api = ApiUser.of(session.server)
     run_id = secrets.token_hex(_RUN_ID_BYTES)
     world = AcceptanceWorld(api, run_id, namespace, import_from, export_to)
     report = journey.run(
         world,
-        skip or (),
-        show=lambda step: None if json_ else typer.echo(harmless(step.line())),
-        warn=lambda text: typer.echo(harmless(text), err=True),
+        skip,
+        show=lambda step: None if session.output.as_json else click.echo(harmless(step.line())),
+        warn=lambda text: click.echo(harmless(text), err=True),
     )
-    _print(report, as_json=json_)
-    raise typer.Exit(report.exit_code)
+    _print(report, as_json=session.output.as_json)
+    raise click.exceptions.Exit(report.exit_code)
 
 
 def _check_options(
@@ -136,10 +134,10 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
     for finding in inspect(Account(region), stack):
         found.append(finding)
         lines = "\n".join(finding.lines())
-        typer.echo(json.dumps(finding.as_json()) if as_json else harmless(lines))
+        click.echo(json.dumps(finding.as_json()) if as_json else harmless(lines))
     if not as_json:
         counts = {level: sum(each.level is level for each in found) for level in DEPLOYMENT_LEVELS}
-        typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
+        click.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
     return int(any(each.level in {FindingLevel.MISSING, FindingLevel.UNKNOWN} for each in found))
 
 
@@ -168,7 +166,7 @@ def _lines(output: CommandOutput, finding: "Finding") -> Iterator[str]:
 
 def _print(report: "AcceptanceReport", *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(report.as_json()))
+        click.echo(json.dumps(report.as_json()))
         return
     for line in report.summary():
-        typer.echo(harmless(line))
+        click.echo(harmless(line))

@@ -3,45 +3,46 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from graveler_cli.arguments import RepositoryArgument
+from graveler_cli.arguments import repository_argument
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command, flag, option
 from graveler_cli.output import CommandOutput
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 if TYPE_CHECKING:
     from graveler_cli.drill import Findings
 
 
+@click.command(cls=Command)
+@repository_argument("uri")
+@flag("--fresh", help="Make a dump now, instead of taking the newest one.")
+@option("--manifest", type=click.Path(path_type=Path), help="Restore the dump of this manifest.")
+@option(
+    "--namespace",
+    default="",
+    metavar="S3_URI",
+    help="The storage namespace of the manifest's files.",
+    show_default="the repository's namespace",
+)
+@flag("--json", "json_", help="Print a JSON report.")
 def command(
-    context: typer.Context,
-    uri: RepositoryArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make a dump now, instead of taking the newest one.")
-    ] = False,
-    manifest: Annotated[
-        Path | None, typer.Option(help="Restore the dump of this manifest.", show_default=False)
-    ] = None,
-    namespace: Annotated[
-        str,
-        typer.Option(
-            metavar="S3_URI",
-            help="The storage namespace of the manifest's files.",
-            show_default="the repository's namespace",
-        ),
-    ] = "",
-    json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
+    fresh: bool,
+    manifest: Path | None,
+    namespace: str,
+    json_: bool,
 ) -> None:
     """Restore a dump of a repository into a scratch repository, compare, and delete that."""
     if fresh and manifest:
         raise UsageError("--fresh and --manifest name two dumps: choose one")
     if namespace and manifest is None:
         raise UsageError("--namespace is for the files of a manifest: add --manifest FILE")
-    session = session_of(context)
     repository = session.repository(uri).repository
     # Imported late, because help and mistakes need not wait for it.
     from graveler_cli import drill as drills  # noqa: PLC0415
@@ -58,10 +59,10 @@ def command(
     findings = drills.run(api, repository, dump, warn=session.output.warn)
     if json_:
         report = {**asdict(findings), "exit_code": findings.exit_code}
-        typer.echo(json.dumps(report))
+        click.echo(json.dumps(report))
     else:
         _print(findings, session.output)
-    raise typer.Exit(findings.exit_code)
+    raise click.exceptions.Exit(findings.exit_code)
 
 
 def _print(findings: "Findings", out: CommandOutput) -> None:

@@ -3,53 +3,44 @@
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Annotated
 
-import typer
+import click
 
-from graveler_cli.arguments import RepositoryArgument
+from graveler_cli.arguments import repository_argument
 from graveler_cli.client import ApiRefusedError
 from graveler_cli.commits import first_line, short_id
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.events import EventDetail, EventFeed, is_gone
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import local_time
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Follow the events of a repository.")
+app = CommandGroup(help="Follow the events of a repository.")
 
 _INTERVAL_MIN_S = 0.1
 
 
-@app.callback()
-def _group() -> None:
-    """Follow the events of a repository."""  # with a callback, Typer keeps the name `tail`
-
-
-@app.command("tail", cls=Command)
-def tail(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    since: Annotated[
-        str,
-        typer.Option(
-            help="Begin with the commits since this time, such as 2024-08-02T10:13:33Z, or with "
-            "those that this ref does not have.",
-            show_default=False,
-        ),
-    ] = "",
-    interval: Annotated[
-        float, typer.Option(min=_INTERVAL_MIN_S, help="Seconds between two looks.")
-    ] = 5.0,
-    once: Annotated[bool, typer.Option(help="End after the commits of --since.")] = False,
-) -> None:
+@app.command("tail")
+@repository_argument("uri")
+@option(
+    "--since",
+    default="",
+    help="Begin with the commits since this time, such as 2024-08-02T10:13:33Z, or with "
+    "those that this ref does not have.",
+)
+@option(
+    "--interval",
+    type=click.FloatRange(min=_INTERVAL_MIN_S),
+    default=5.0,
+    help="Seconds between two looks.",
+)
+@flag("--once", help="End after the commits of --since.")
+def tail(session: CommandSession, uri: str, *, since: str, interval: float, once: bool) -> None:
     """Print events as they happen: commits, and changes of branches and tags.
 
     With --json, each is the detail of the deployment's event bus, with the fields that the API
     shows. Ctrl-C ends it.
     """
-    session = session_of(context)
     repository = session.repository(uri)
     if once and not since:
         raise UsageError("--once needs --since: without it there is nothing to print")

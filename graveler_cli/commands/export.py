@@ -2,35 +2,30 @@
 
 import time
 from collections.abc import Iterator
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 
 from graveler_cli import output
 from graveler_cli.errors import UsageError
 from graveler_cli.exports import FAILED, ExportConfiguration, Exports, ExportStatus
-from graveler_cli.grammar import Command, CommandGroup
-from graveler_cli.session import session_of
+from graveler_cli.grammar import CommandGroup, flag, option
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri
 
-app = typer.Typer(cls=CommandGroup, help="Export a branch to plain objects, once or continuously.")
+app = CommandGroup(help="Export a branch to plain objects, once or continuously.")
 
 _POLL_INTERVAL_S = 1.0
 
-BranchArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="BRANCH_URI",
-        help="lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH.",
-        show_default=False,
-    ),
-]
+branch_argument = partial(
+    click.argument, metavar="BRANCH_URI", help="lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH."
+)
 
 
-@app.command("get", cls=Command)
-def get(context: typer.Context, uri: BranchArgument) -> None:
+@app.command("get")
+@branch_argument("uri")
+def get(session: CommandSession, uri: str) -> None:
     """Show the export configuration of a branch."""
-    session = session_of(context)
     branch = session.branch(uri)
     found = Exports(session.server, branch).configuration()
     session.output.item(found, lambda each: _configuration_lines(branch, each))
@@ -51,95 +46,86 @@ def _configuration_lines(branch: BranchUri, found: ExportConfiguration) -> Itera
         yield "Continuously exported"
 
 
-@app.command("set", cls=Command)
+@app.command("set")
+@branch_argument("uri")
+@option("--path", required=True, help="Where to export to: s3://BUCKET/PATH.")
+@flag(
+    "--continuous",
+    default=None,
+    help="Export after every commit and merge; --continuous=false exports once, now. "
+    "Must be specified.",
+)
+@option(
+    "--status-path",
+    default="",
+    help="Where to write a status file and a manifest after each export.",
+)
+@option(
+    "--prefix-regex",
+    multiple=True,
+    metavar="REGEX",
+    help="Directories that get an object _lakefs_success when everything in them is "
+    "exported. May be repeated.",
+)
+@flag("--force", help="Export to the path even if it holds objects.")
 def set_(
-    context: typer.Context,
-    uri: BranchArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    path: Annotated[
-        str, typer.Option(help="Where to export to: s3://BUCKET/PATH.", show_default=False)
-    ],
-    continuous: Annotated[
-        bool | None,
-        typer.Option(
-            help="Export after every commit and merge; --continuous=false exports once, now. "
-            "Must be specified.",
-            show_default=False,
-        ),
-    ] = None,
-    status_path: Annotated[
-        str, typer.Option(help="Where to write a status file and a manifest after each export.")
-    ] = "",
-    prefix_regex: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="REGEX",
-            help="Directories that get an object _lakefs_success when everything in them is "
-            "exported. May be repeated.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Export to the path even if it holds objects.")
-    ] = False,
+    path: str,
+    continuous: bool | None,
+    status_path: str,
+    prefix_regex: tuple[str, ...],
+    force: bool,
 ) -> None:
     """Set or replace the export configuration of a branch, and export its head."""
-    session = session_of(context)
     branch = session.branch(uri)
     if continuous is None:
         raise UsageError(
             "--continuous must be specified: --continuous exports after every commit and merge, "
             "--continuous=false exports once, now"
         )
-    wanted = ExportConfiguration(path, status_path, tuple(prefix_regex or ()), continuous)
+    wanted = ExportConfiguration(path, status_path, prefix_regex, continuous)
     Exports(session.server, branch).configure(wanted, force=force)
 
 
-@app.command("run", cls=Command)
-def run(context: typer.Context, uri: BranchArgument) -> None:
+@app.command("run")
+@branch_argument("uri")
+def run(session: CommandSession, uri: str) -> None:
     """Start exporting a branch now; `status --follow` shows the progress."""
-    session = session_of(context)
     branch = session.branch(uri)
     started = {"exportId": Exports(session.server, branch).run()}
     session.output.item(started, lambda each: [f"Export-ID:{each['exportId']}"])
 
 
-@app.command("repair", cls=Command)
-def repair(context: typer.Context, uri: BranchArgument) -> None:
+@app.command("repair")
+@branch_argument("uri")
+def repair(session: CommandSession, uri: str) -> None:
     """Resume an export that failed, after its cause is fixed."""
-    session = session_of(context)
     branch = session.branch(uri)
     Exports(session.server, branch).repair()
 
 
-@app.command("delete", cls=Command)
-def delete(context: typer.Context, uri: BranchArgument) -> None:
+@app.command("delete")
+@branch_argument("uri")
+def delete(session: CommandSession, uri: str) -> None:
     """Delete the export of a branch; exported objects stay."""
-    session = session_of(context)
     branch = session.branch(uri)
     Exports(session.server, branch).delete()
 
 
-@app.command("status", cls=Command)
-def status(
-    context: typer.Context,
-    uri: BranchArgument,
-    *,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow", "-f", help="Wait until the export ends; exit code 1 if it failed."
-        ),
-    ] = False,
-) -> None:
+@app.command("status")
+@branch_argument("uri")
+@flag("--follow", "-f", help="Wait until the export ends; exit code 1 if it failed.")
+def status(session: CommandSession, uri: str, *, follow: bool) -> None:
     """Show the status of a branch's export."""
-    session = session_of(context)
     exports = Exports(session.server, session.branch(uri))
     found = exports.status()
     if follow and not found.is_over:
         found = _followed(exports, found)
     session.output.item(found, _lines)
     if follow and found.state == FAILED:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _followed(exports: Exports, found: ExportStatus) -> ExportStatus:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-import typer
+import click
 from msgspec import Struct
 
-from graveler_cli.arguments import RefArgument
+from graveler_cli.arguments import ref_argument
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command
 from graveler_cli.output import CommandOutput
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
 
@@ -21,9 +22,11 @@ class MergeBase(Struct, frozen=True):
     base_commit_id: str
 
 
-def command(context: typer.Context, source: RefArgument, destination: RefArgument) -> None:
+@click.command(cls=Command)
+@ref_argument("source")
+@ref_argument("destination")
+def command(session: CommandSession, source: str, destination: str) -> None:
     """Show the merge base of two refs: a best common ancestor."""
-    session = session_of(context)
     begins_at, ends_at = session.ref(source), session.ref(destination)
     session.output.line(f"Source: {begins_at}")
     session.output.line(f"Destination: {ends_at}")

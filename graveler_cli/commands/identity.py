@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-import typer
+import click
 
+from graveler_cli.grammar import Command
 from graveler_cli.output import CommandOutput, local_time
 from graveler_cli.schemas import CurrentUser, User
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 
-def command(context: typer.Context) -> None:
+@click.command(cls=Command)
+def command(session: CommandSession) -> None:
     """Show the user of the configured credentials."""
-    session = session_of(context)
     found = session.server.ask("GET", "/user", {}, CurrentUser)
     session.output.item(found.user, lambda user: _lines(user, session.output))
 

@@ -3,26 +3,27 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 from msgspec import Struct
 
 from graveler_cli import completion
 from graveler_cli.arguments import pairs_of
 from graveler_cli.commits import (
-    AllowEmptyMessageOption,
-    MessageOption,
-    MetadataOption,
+    allow_empty_message_option,
     check_message,
+    message_option,
+    metadata_option,
 )
 from graveler_cli.errors import CommandError
+from graveler_cli.grammar import Command, flag, option
 from graveler_cli.hook_refusals import in_one_line
 from graveler_cli.interruptions import interruptible
 from graveler_cli.output import CommandOutput, local_time, progress
 from graveler_cli.polling import Polling, ended
 from graveler_cli.schemas import Commit, Config, TaskCreation
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.tasks import TaskFailure
 from graveler_cli.uris import PathUri
 
@@ -99,39 +100,39 @@ class Import:
         self._server.ask("DELETE", _IMPORT, self._names, str, query={"id": import_id})
 
 
+@click.command(cls=Command)
+@option(
+    "--from",
+    "source",
+    required=True,
+    help="The objects, as s3://BUCKET/PREFIX/, outside of storage namespaces.",
+)
+@option(
+    "--to",
+    required=True,
+    help="The destination: lakefs://REPO/BRANCH/PATH",
+    shell_complete=completion.paths,
+)
+@message_option
+@allow_empty_message_option(default=True)
+@metadata_option
+@flag("--no-progress", help="Show no progress.")
+@flag("--merge", hidden=True)
 def command(
-    context: typer.Context,
+    session: CommandSession,
     *,
-    source: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            help="The objects, as s3://BUCKET/PREFIX/, outside of storage namespaces.",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            help="The destination: lakefs://REPO/BRANCH/PATH",
-            show_default=False,
-            autocompletion=completion.paths,
-        ),
-    ],
-    message: MessageOption = "",
-    allow_empty_message: AllowEmptyMessageOption = True,
-    meta: MetadataOption = None,
-    no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
-    ] = False,
-    merge: Annotated[bool, typer.Option("--merge", hidden=True)] = False,
+    source: str,
+    to: str,
+    message: str,
+    allow_empty_message: bool,
+    meta: tuple[str, ...],
+    no_progress: bool,
+    merge: bool,
 ) -> None:
     """Import objects into a branch, by a commit; no bytes are copied.
 
     Ctrl-C cancels the import.
     """
-    session = session_of(context)
     target = session.path(to)
     if merge:
         session.output.warn("--merge is deprecated: import is done directly into target branch")

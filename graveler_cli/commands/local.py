@@ -1,19 +1,19 @@
 """`graveler local`: folders that mirror a path of a ref."""
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from graveler_cli.arguments import (
     PARALLELISM,
-    NoProgressOption,
-    ParallelismOption,
-    PreSignOption,
-    YesOption,
     home_expanded,
+    no_progress_option,
     pairs_of,
+    parallelism_option,
+    pre_sign_option,
+    yes_option,
 )
 from graveler_cli.checkout import git
 from graveler_cli.checkout.differences import Change, ChangeSpool
@@ -24,20 +24,20 @@ from graveler_cli.checkout.remote import Remote
 from graveler_cli.checkout.sync import Sync, SyncSummary
 from graveler_cli.checkout.walk import TrackingRules
 from graveler_cli.commits import (
-    AllowEmptyMessageOption,
-    MessageOption,
-    MetadataOption,
+    allow_empty_message_option,
     check_message,
     created_lines,
+    message_option,
+    metadata_option,
 )
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import Color
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.transfers.jobs import TransferOptions
 from graveler_cli.uris import BranchUri, PathUri
 
-app = typer.Typer(cls=CommandGroup, help="Sync local directories with lakeFS paths.")
+app = CommandGroup(help="Sync local directories with lakeFS paths.")
 
 _WORDS = {"changed": "modified"}  # lakectl's words, where they differ from the API's
 _COLORS: dict[str, Color] = {
@@ -47,35 +47,28 @@ _COLORS: dict[str, Color] = {
     "conflict": "yellow",
 }
 
-SourceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH_URI", help="lakefs://REPO/REF/PATH, or lakefs://REPO/REF/", show_default=False
-    ),
-]
-FolderArgument = Annotated[
-    str,
-    typer.Argument(metavar="DIRECTORY", help="The directory.", show_default="the current one"),
-]
-GitignoreOption = Annotated[
-    bool,
-    typer.Option(help="Make git ignore the directory, if it is in a git repository."),
-]
+source_argument = partial(
+    click.argument, metavar="PATH_URI", help="lakefs://REPO/REF/PATH, or lakefs://REPO/REF/"
+)
+folder_argument = partial(
+    click.argument,
+    default=".",
+    help="The directory; the current one if left out.",
+)
+gitignore_option = flag(
+    "--gitignore", default=True, help="Make git ignore the directory, if it is in a git repository."
+)
 
 
-@app.command("init", cls=Command)
+@app.command("init")
+@source_argument("uri")
+@folder_argument("directory")
+@flag("--force", help="Link it even if it is linked.")
+@gitignore_option
 def init(
-    context: typer.Context,
-    uri: SourceArgument,
-    directory: FolderArgument = ".",
-    *,
-    force: Annotated[
-        bool, typer.Option("--force/--no-force", help="Link it even if it is linked.")
-    ] = False,
-    gitignore: GitignoreOption = True,
+    session: CommandSession, uri: str, directory: str, *, force: bool, gitignore: bool
 ) -> None:
     """Link a directory with a path, and transfer nothing."""
-    session = session_of(context)
     source = _source(session, uri)
     folder = _folder(directory)
     remote = _remote(session)
@@ -86,22 +79,27 @@ def init(
     )
 
 
-@app.command("clone", cls=Command)
+@app.command("clone")
+@source_argument("uri")
+@folder_argument("directory")
+@gitignore_option
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def clone(
-    context: typer.Context,
-    uri: SourceArgument,
-    directory: FolderArgument = ".",
+    session: CommandSession,
+    uri: str,
+    directory: str,
     *,
-    gitignore: GitignoreOption = True,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    gitignore: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Download a path into a new directory, and link them.
 
     After an interrupt, the same command continues.
     """
-    session = session_of(context)
     source = _source(session, uri)
     folder = _folder(directory)
     options = _options(session, parallelism, pre_sign)
@@ -117,22 +115,15 @@ def clone(
     _show(session, "Clone", summary, mirror)
 
 
-@app.command("status", cls=Command)
-def status(
-    context: typer.Context,
-    directory: FolderArgument = ".",
-    *,
-    local: Annotated[
-        bool,
-        typer.Option("--local/--no-local", "-l", help="Do not look for changes of the remote."),
-    ] = False,
-) -> None:
+@app.command("status")
+@folder_argument("directory")
+@flag("--local", "-l", help="Do not look for changes of the remote.")
+def status(session: CommandSession, directory: str, *, local: bool) -> None:
     """Show the changes in a directory and in its linked path.
 
     Sizes and modification times are compared. Content is read only of files that were stored in
     the second of their modification.
     """
-    session = session_of(context)
     index = Index.find(_folder(directory))
     mirror = _mirror(session, index, TransferOptions(), no_progress=True)
     changes = mirror.status(is_local=local)
@@ -146,31 +137,33 @@ def status(
         session.output.line("No diff found.")
 
 
-@app.command("commit", cls=Command)
+@app.command("commit")
+@folder_argument("directory")
+@message_option
+@allow_empty_message_option()
+@metadata_option
+@flag("--force", help="Commit uncommitted changes of the branch outside of the path as well.")
+@yes_option
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def commit(
-    context: typer.Context,
-    directory: FolderArgument = ".",
+    session: CommandSession,
+    directory: str,
     *,
-    message: MessageOption = "",
-    allow_empty_message: AllowEmptyMessageOption = False,
-    meta: MetadataOption = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force/--no-force",
-            help="Commit uncommitted changes of the branch outside of the path as well.",
-        ),
-    ] = False,
-    yes: YesOption = False,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    message: str,
+    allow_empty_message: bool,
+    meta: tuple[str, ...],
+    force: bool,
+    yes: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Upload the changes of a directory, and commit them to the branch.
 
     After an interrupt, the same command continues.
     """
-    session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
     metadata = pairs_of("--meta", meta)
     index = Index.find(_folder(directory))
@@ -183,24 +176,25 @@ def commit(
         session.output.item(made, lambda each: created_lines(branch, each, session.output))
 
 
-@app.command("pull", cls=Command)
+@app.command("pull")
+@folder_argument("directory")
+@flag("--force", help="Replace local changes of files that changed.")
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def pull(
-    context: typer.Context,
-    directory: FolderArgument = ".",
+    session: CommandSession,
+    directory: str,
     *,
-    force: Annotated[
-        bool,
-        typer.Option("--force/--no-force", help="Replace local changes of files that changed."),
-    ] = False,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    force: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Download the changes of the path since the last synchronization.
 
     After an interrupt, the same command continues.
     """
-    session = session_of(context)
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
@@ -211,34 +205,33 @@ def pull(
     _show(session, "Pull", summary, mirror)
 
 
-@app.command("checkout", cls=Command)
+@app.command("checkout")
+@click.argument(
+    "directory",
+    required=False,
+    help="The directory; the current one if left out, or with --all, the git repository.",
+)
+@option("--ref", "-r", default="", help="Another ref, as lakefs://REPO/REF.")
+@flag("--all", "every", help="Check out all linked directories below.")
+@yes_option
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def checkout(
-    context: typer.Context,
-    directory: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DIRECTORY",
-            help="The directory.",
-            show_default="the current one; with --all, the git repository",
-        ),
-    ] = None,
+    session: CommandSession,
+    directory: str | None,
     *,
-    ref: Annotated[
-        str, typer.Option("--ref", "-r", help="Another ref, as lakefs://REPO/REF.")
-    ] = "",
-    every: Annotated[
-        bool, typer.Option("--all/--no-all", help="Check out all linked directories below.")
-    ] = False,
-    yes: YesOption = False,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    ref: str,
+    every: bool,
+    yes: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Undo the local changes of a directory, or switch it to another ref.
 
     After an interrupt, the same command continues.
     """
-    session = session_of(context)
     if ref and every:
         raise UsageError("--ref and --all exclude each other")
     options = _options(session, parallelism, pre_sign)
@@ -258,18 +251,10 @@ def checkout(
         _show(session, "Checkout", summary, mirror)
 
 
-@app.command("list", cls=Command)
-def list_(
-    context: typer.Context,
-    directory: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DIRECTORY", help="Where to look.", show_default="the git repository"
-        ),
-    ] = None,
-) -> None:
+@app.command("list")
+@click.argument("directory", required=False, help="Where to look; the git repository if left out.")
+def list_(session: CommandSession, directory: str | None) -> None:
     """List the linked directories below a directory."""
-    session = session_of(context)
     root = _root(directory)
     session.output.table(
         ("Directory", "Remote URI", "Synced commit"),

@@ -2,64 +2,59 @@
 
 import html
 from collections.abc import Iterable, Iterator
-from typing import Annotated
 from urllib.parse import quote
 
-import typer
+import click
 
-from graveler_cli.arguments import RefArgument, comma_separated
-from graveler_cli.commits import MetaRangeOption, first_line, log_lines, short_id
+from graveler_cli.arguments import comma_separated, ref_argument
+from graveler_cli.commits import first_line, log_lines, meta_range_option, short_id
 from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command, flag, option
 from graveler_cli.graph import Graph
 from graveler_cli.history import ChildrenFirst, Log
 from graveler_cli.output import CommandOutput
 from graveler_cli.schemas import Commit
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 
+@click.command(cls=Command)
+@ref_argument("uri")
+@option("--amount", default=0, help="How many commits to show; 0 is all of them.")
+@option("--after", default="", help="Show the commits after this one.")
+@flag("--limit", help="Do not check for more commits than --amount.")
+@flag("--dot", help="Print a graph in the language of Graphviz.")
+@flag("--graph", help="Draw the lines of descent beside the commits.")
+@flag("--oneline", help="Print a line for each commit.")
+@flag("--first-parent", help="Follow only the first parent of each merge.")
+@flag("--no-merges", help="Leave out merges.")
+@meta_range_option
+@option("--objects", multiple=True, help="Show commits that changed one of these paths.")
+@option(
+    "--prefixes",
+    multiple=True,
+    help="Show commits that changed a path which begins with one of these.",
+)
+@option("--since", default="", help="Show commits since this time, in ISO 8601.")
+@option("--stop-at", default="", help="Show commits down to this one.")
 def command(
-    context: typer.Context,
-    uri: RefArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    amount: Annotated[
-        int, typer.Option(help="How many commits to show; 0 is all of them.", show_default=False)
-    ] = 0,
-    after: Annotated[
-        str, typer.Option(help="Show the commits after this one.", show_default=False)
-    ] = "",
-    limit: Annotated[
-        bool, typer.Option(help="Do not check for more commits than --amount.")
-    ] = False,
-    dot: Annotated[bool, typer.Option(help="Print a graph in the language of Graphviz.")] = False,
-    graph: Annotated[
-        bool, typer.Option(help="Draw the lines of descent beside the commits.")
-    ] = False,
-    oneline: Annotated[bool, typer.Option(help="Print a line for each commit.")] = False,
-    first_parent: Annotated[
-        bool, typer.Option(help="Follow only the first parent of each merge.")
-    ] = False,
-    no_merges: Annotated[bool, typer.Option(help="Leave out merges.")] = False,
-    show_meta_range_id: MetaRangeOption = False,
-    objects: Annotated[
-        list[str] | None,
-        typer.Option(help="Show commits that changed one of these paths.", show_default=False),
-    ] = None,
-    prefixes: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Show commits that changed a path which begins with one of these.",
-            show_default=False,
-        ),
-    ] = None,
-    since: Annotated[
-        str, typer.Option(help="Show commits since this time, in ISO 8601.", show_default=False)
-    ] = "",
-    stop_at: Annotated[
-        str, typer.Option(help="Show commits down to this one.", show_default=False)
-    ] = "",
+    amount: int,
+    after: str,
+    limit: bool,
+    dot: bool,
+    graph: bool,
+    oneline: bool,
+    first_parent: bool,
+    no_merges: bool,
+    show_meta_range_id: bool,
+    objects: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    since: str,
+    stop_at: str,
 ) -> None:
     """Show the commits that lead to a ref, newest first."""
-    session = session_of(context)
     output = session.output
     query = {
         "after": after,
@@ -96,7 +91,7 @@ def _print(lines: Iterable[str], log: Log, output: CommandOutput) -> None:
             output.more(log.amount, log.pagination.next_offset)
 
 
-def _paths(option: str, given: list[str] | None) -> list[str] | None:
+def _paths(option: str, given: tuple[str, ...]) -> list[str] | None:
     paths = comma_separated(given)
     if "" in paths:
         raise UsageError(f"{option} has an empty path")

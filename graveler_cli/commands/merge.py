@@ -1,21 +1,20 @@
 """`graveler merge`: merge a ref into a branch."""
 
-from typing import Annotated
-
-import typer
+import click
 from msgspec import Struct
 
 from graveler_cli import completion, uncommitted
-from graveler_cli.arguments import BranchArgument, pairs_of
+from graveler_cli.arguments import branch_argument, pairs_of
 from graveler_cli.client import ApiRefusedError, LakeClient
 from graveler_cli.commits import (
-    AllowEmptyMessageOption,
-    MessageOption,
-    MetadataOption,
+    allow_empty_message_option,
     check_message,
+    message_option,
+    metadata_option,
 )
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.session import session_of
+from graveler_cli.grammar import Command, flag, option
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri, RefUri
 
 STRATEGIES = ("dest-wins", "source-wins")
@@ -27,41 +26,40 @@ class MergeResult(Struct, frozen=True):
     reference: str
 
 
+@click.command(cls=Command)
+@click.argument(
+    "source_uri",
+    help="The ref to merge: lakefs://REPO/REF",
+    shell_complete=completion.refs,
+)
+@branch_argument("destination_uri")
+@option(
+    "--strategy",
+    default="",
+    help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
+    "is an error.",
+    shell_complete=lambda *_: list(STRATEGIES),
+)
+@flag("--force", help="Also merge into a read-only branch, or without changes.")
+@flag("--allow-empty", help="Allow a merge without changes.")
+@flag("--squash", help="Make a commit whose only parent is the destination's head.")
+@message_option
+@allow_empty_message_option(default=True)
+@metadata_option
 def command(
-    context: typer.Context,
-    source_uri: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE_URI",
-            help="The ref to merge: lakefs://REPO/REF",
-            show_default=False,
-            autocompletion=completion.refs,
-        ),
-    ],
-    destination_uri: BranchArgument,
+    session: CommandSession,
+    source_uri: str,
+    destination_uri: str,
     *,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
-            "is an error.",
-            show_default=False,
-            autocompletion=lambda: list(STRATEGIES),
-        ),
-    ] = "",
-    force: Annotated[
-        bool, typer.Option(help="Also merge into a read-only branch, or without changes.")
-    ] = False,
-    allow_empty: Annotated[bool, typer.Option(help="Allow a merge without changes.")] = False,
-    squash: Annotated[
-        bool, typer.Option(help="Make a commit whose only parent is the destination's head.")
-    ] = False,
-    message: MessageOption = "",
-    allow_empty_message: AllowEmptyMessageOption = True,
-    meta: MetadataOption = None,
+    strategy: str,
+    force: bool,
+    allow_empty: bool,
+    squash: bool,
+    message: str,
+    allow_empty_message: bool,
+    meta: tuple[str, ...],
 ) -> None:
     """Merge a ref into a branch, as a new commit of the branch."""
-    session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
     metadata = pairs_of("--meta", meta)
     source, destination = session.ref(source_uri), session.branch(destination_uri)

@@ -2,47 +2,35 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 from msgspec import Struct
 
 from graveler_cli import uncommitted
 from graveler_cli.arguments import (
-    AMOUNT_DEFAULT,
-    AfterOption,
-    AmountOption,
-    BranchArgument,
-    PrefixOption,
-    RepositoryArgument,
+    after_option,
+    amount_option,
+    branch_argument,
+    prefix_option,
+    repository_argument,
 )
 from graveler_cli.client import ApiRefusedError
 from graveler_cli.commands.merge import MergeResult, is_conflict, is_empty
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, option
 from graveler_cli.output import fields, local_time
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import RefUri, RepositoryUri
 
-app = typer.Typer(cls=CommandGroup, help="Create, merge and close pull requests.")
+app = CommandGroup(help="Create, merge and close pull requests.")
 
 _PULLS = "/repositories/{repository}/pulls"
 _PULL = f"{_PULLS}/{{pull_request}}"
 
-_LISTED = ("open", "closed", "all")
-_STATUSES = ("open", "closed")
-
-PullArgument = Annotated[
-    str,
-    typer.Argument(metavar="PULL_ID", help="An ID that `pr list` shows.", show_default=False),
-]
-TitleOption = Annotated[
-    str | None, typer.Option("--title", "-t", help="The title.", show_default=False)
-]
-DescriptionOption = Annotated[
-    str | None,
-    typer.Option("--description", help="The description, in Markdown.", show_default=False),
-]
+pull_argument = partial(click.argument, help="An ID that `pr list` shows.")
+title_option = option("--title", "-t", help="The title.")
+description_option = option("--description", help="The description, in Markdown.")
 
 
 class PullRequest(Struct, frozen=True):
@@ -66,20 +54,21 @@ class Created(Struct, frozen=True):
     id: str
 
 
-@app.command("list", cls=Command)
-@app.command("ls", cls=Command, hidden=True)
+@app.command("list")
+@repository_argument("uri")
+@option(
+    "--status",
+    type=click.Choice(["open", "closed", "all"]),
+    default="open",
+    help="Which to show; merged ones are closed.",
+)
+@amount_option
+@after_option
+@prefix_option
 def list_(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    status: Annotated[str, typer.Option(help="open, closed (also merged ones) or all.")] = "open",
-    amount: AmountOption = AMOUNT_DEFAULT,
-    after: AfterOption = "",
-    prefix: PrefixOption = "",
+    session: CommandSession, uri: str, *, status: str, amount: int, after: str, prefix: str
 ) -> None:
     """List the pull requests of a repository."""
-    session = session_of(context)
-    _check_status(status, _LISTED)
     repository = session.repository(uri)
     found = session.server.page(
         _PULLS,
@@ -104,17 +93,23 @@ def list_(
         session.output.more(amount, found.pagination.next_offset)
 
 
-@app.command("create", cls=Command)
+app.add_alias("ls", list_)
+
+
+@app.command("create")
+@branch_argument("source_uri")
+@branch_argument("destination_uri")
+@title_option
+@description_option
 def create(
-    context: typer.Context,
-    source_uri: BranchArgument,
-    destination_uri: BranchArgument,
+    session: CommandSession,
+    source_uri: str,
+    destination_uri: str,
     *,
-    title: TitleOption = None,
-    description: DescriptionOption = None,
+    title: str | None,
+    description: str | None,
 ) -> None:
     """Propose to merge the first branch into the second."""
-    session = session_of(context)
     source, destination = session.branch(source_uri), session.branch(destination_uri)
     if source.repository != destination.repository:
         raise UsageError("both branches must be of the same repository")
@@ -137,17 +132,19 @@ def create(
     session.output.item(made, lambda each: [f"created pull request '{each.id}'"])
 
 
-@app.command("show", cls=Command)
-def show(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument) -> None:
+@app.command("show")
+@repository_argument("uri")
+@pull_argument("pull_id")
+def show(session: CommandSession, uri: str, pull_id: str) -> None:
     """Show a pull request."""
-    session = session_of(context)
     session.output.item(_pull(session, session.repository(uri), pull_id), _lines)
 
 
-@app.command("merge", cls=Command)
-def merge(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument) -> None:
+@app.command("merge")
+@repository_argument("uri")
+@pull_argument("pull_id")
+def merge(session: CommandSession, uri: str, pull_id: str) -> None:
     """Merge the source of a pull request into its destination."""
-    session = session_of(context)
     repository = session.repository(uri)
     try:
         made = session.server.ask("PUT", f"{_PULL}/merge", _names(repository, pull_id), MergeResult)
@@ -168,27 +165,30 @@ def merge(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument
     session.output.item(made, lambda each: [f"merged pull request '{pull_id}' {each.reference}"])
 
 
-@app.command("close", cls=Command)
-def close(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument) -> None:
+@app.command("close")
+@repository_argument("uri")
+@pull_argument("pull_id")
+def close(session: CommandSession, uri: str, pull_id: str) -> None:
     """Close a pull request without merging it."""
-    session = session_of(context)
     _change(session, session.repository(uri), pull_id, {"status": "closed"})
 
 
-@app.command("update", cls=Command)
+@app.command("update")
+@repository_argument("uri")
+@pull_argument("pull_id")
+@title_option
+@description_option
+@option("--status", type=click.Choice(["open", "closed"]), help="The new status.")
 def update(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    pull_id: PullArgument,
+    session: CommandSession,
+    uri: str,
+    pull_id: str,
     *,
-    title: TitleOption = None,
-    description: DescriptionOption = None,
-    status: Annotated[str | None, typer.Option(help="open or closed.", show_default=False)] = None,
+    title: str | None,
+    description: str | None,
+    status: str | None,
 ) -> None:
     """Change the title, the description or the status of a pull request."""
-    session = session_of(context)
-    if status is not None:
-        _check_status(status, _STATUSES)
     given = {"title": title, "description": description, "status": status}
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
@@ -212,13 +212,6 @@ def _names(repository: RepositoryUri, pull_id: str) -> dict[str, str]:
     if not pull_id.isalnum():
         raise UsageError(f"{pull_id!r} is not the ID of a pull request: `pr list` shows them")
     return {"repository": repository.repository, "pull_request": pull_id}
-
-
-def _check_status(status: str, allowed: tuple[str, ...]) -> None:
-    if status not in allowed:
-        raise UsageError(
-            f"--status is {status!r}: write {', '.join(allowed[:-1])} or {allowed[-1]}"
-        )
 
 
 def _lines(found: PullRequest) -> Iterator[str]:

@@ -1,50 +1,47 @@
 """`graveler refs-dump`: dump a repository's branches, tags and commits."""
 
 from pathlib import Path
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
-from graveler_cli.arguments import RepositoryArgument
+from graveler_cli.arguments import repository_argument
 from graveler_cli.dumps import (
     DumpStatus,
-    PollIntervalOption,
     RefsDump,
-    TimeoutOption,
     completed,
+    poll_interval_option,
     polling_of,
+    timeout_option,
 )
 from graveler_cli.errors import CommandError
+from graveler_cli.grammar import Command, option
 from graveler_cli.output import progress
 from graveler_cli.schemas import TaskCreation
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _DUMP = "/repositories/{repository}/dump"
 _STANDARD_OUTPUT = ("", "-")
 
 
+@click.command(cls=Command)
+@repository_argument("uri")
+@option(
+    "--output",
+    "-o",
+    default="",
+    help="Write the manifest to this file.",
+    show_default="standard output",
+)
+@poll_interval_option
+@timeout_option
 def command(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the manifest to this file.",
-            show_default="standard output",
-        ),
-    ] = "",
-    poll_interval: PollIntervalOption = "3s",
-    timeout: TimeoutOption = "1h",
+    session: CommandSession, uri: str, *, output: str, poll_interval: str, timeout: str
 ) -> None:
     """Dump the refs of a repository into its namespace; print the manifest.
 
     `refs-restore` restores them in a bare repository. `drill` tests whether it can.
     """
-    session = session_of(context)
     names = {"repository": session.repository(uri).repository}
     polling = polling_of(poll_interval, timeout)
     task = session.server.ask("POST", _DUMP, names, TaskCreation)

@@ -1,49 +1,46 @@
 """`graveler refs-restore`: restore dumped branches, tags and commits."""
 
 from pathlib import Path
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
-from graveler_cli.arguments import RepositoryArgument, content_of
+from graveler_cli.arguments import content_of, repository_argument
 from graveler_cli.dumps import (
     DumpStatus,
-    PollIntervalOption,
     RefsDump,
-    TimeoutOption,
     completed,
+    poll_interval_option,
     polling_of,
+    timeout_option,
 )
 from graveler_cli.errors import CommandError
+from graveler_cli.grammar import Command, option
 from graveler_cli.output import progress
 from graveler_cli.schemas import TaskCreation
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _RESTORE = "/repositories/{repository}/restore"
 
 
+@click.command(cls=Command)
+@repository_argument("uri")
+@option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file that `refs-dump` printed; - is standard input.",
+)
+@poll_interval_option
+@timeout_option
 def command(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    manifest: Annotated[
-        Path,
-        typer.Option(
-            "--manifest",
-            help="The file that `refs-dump` printed; - is standard input.",
-            show_default=False,
-        ),
-    ],
-    poll_interval: PollIntervalOption = "3s",
-    timeout: TimeoutOption = "1h",
+    session: CommandSession, uri: str, *, manifest: Path, poll_interval: str, timeout: str
 ) -> None:
     """Restore the refs of a dump in the storage namespace of a bare repository.
 
     `repo create-bare` creates one. After a failure, delete the repository, create it again and
     repeat.
     """
-    session = session_of(context)
     repository = session.repository(uri)
     polling = polling_of(poll_interval, timeout)
     session.output.line(f"Repository: {repository}")

@@ -2,27 +2,27 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from graveler_cli.arguments import (
-    AMOUNT_DEFAULT,
-    AfterOption,
-    AmountOption,
-    PrefixOption,
-    RepositoryArgument,
-    YesOption,
+    after_option,
+    amount_option,
+    prefix_option,
+    repository_argument,
+    yes_option,
 )
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import fields, local_time
 from graveler_cli.schemas import Repository
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
 if TYPE_CHECKING:
     from graveler_cli.client import ApiRefusedError
 
-app = typer.Typer(cls=CommandGroup, help="Manage and explore repositories.")
+app = CommandGroup(help="Manage and explore repositories.")
 
 _REPOSITORIES = "/repositories"
 _REPOSITORY = f"{_REPOSITORIES}/{{repository}}"
@@ -31,31 +31,24 @@ _IN_USE = "storage namespace already in use"
 # The end of the address of a repository's object.
 _DATA = re.compile(r"/data/[0-9a-v]{20}/[0-9a-v]{20}'")
 
-NamespaceArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="STORAGE_NAMESPACE",
-        help="The prefix of the objects, s3://BUCKET/PREFIX, which no other repository may use.",
-        show_default=False,
-    ),
-]
-DefaultBranchOption = Annotated[
-    str, typer.Option("--default-branch", "-d", help="The name of the default branch.")
-]
+namespace_argument = partial(
+    click.argument,
+    metavar="STORAGE_NAMESPACE",
+    help="The prefix of the objects, s3://BUCKET/PREFIX, which no other repository may use.",
+)
+default_branch_option = option(
+    "--default-branch", "-d", default="main", help="The name of the default branch."
+)
 # For deployments of lakeFS with more than one object store; Graveler has one.
-StorageIdOption = Annotated[str, typer.Option("--storage-id", hidden=True)]
+storage_id_option = option("--storage-id", default="", hidden=True)
 
 
-@app.command("list", cls=Command)
-def list_(
-    context: typer.Context,
-    *,
-    amount: AmountOption = AMOUNT_DEFAULT,
-    after: AfterOption = "",
-    prefix: PrefixOption = "",
-) -> None:
+@app.command("list")
+@amount_option
+@after_option
+@prefix_option
+def list_(session: CommandSession, *, amount: int, after: str, prefix: str) -> None:
     """List repositories, by name."""
-    session = session_of(context)
     query = {"prefix": prefix, "after": after, "amount": amount}
     found = session.server.page(_REPOSITORIES, {}, Repository, query)
     session.output.listing(
@@ -73,55 +66,54 @@ def list_(
     )
 
 
-@app.command("create", cls=Command)
+@app.command("create")
+@repository_argument("uri")
+@namespace_argument("storage_namespace")
+@default_branch_option
+@flag("--sample-data", help="Add a few objects to try things on.")
+@flag("--read-only", help="Make the repository read-only.")
+@storage_id_option
 def create(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    storage_namespace: NamespaceArgument,
+    session: CommandSession,
+    uri: str,
+    storage_namespace: str,
     *,
-    default_branch: DefaultBranchOption = "main",
-    sample_data: Annotated[
-        bool, typer.Option("--sample-data", help="Add a few objects to try things on.")
-    ] = False,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Make the repository read-only.")
-    ] = False,
-    storage_id: StorageIdOption = "",
+    default_branch: str,
+    sample_data: bool,
+    read_only: bool,
+    storage_id: str,
 ) -> None:
     """Create a repository, with an empty first commit on its default branch."""
-    session = session_of(context)
     body = {"sample_data": sample_data, "read_only": read_only, "storage_id": storage_id}
     _create(session, uri, storage_namespace, default_branch, {k: v for k, v in body.items() if v})
     if sample_data:
         session.output.line("sample data included")
 
 
-@app.command("create-bare", cls=Command, hidden=True)
+@app.command("create-bare", hidden=True)
+@repository_argument("uri")
+@namespace_argument("storage_namespace")
+@default_branch_option
+@storage_id_option
 def create_bare(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    storage_namespace: NamespaceArgument,
+    session: CommandSession,
+    uri: str,
+    storage_namespace: str,
     *,
-    default_branch: DefaultBranchOption = "main",
-    storage_id: StorageIdOption = "",
+    default_branch: str,
+    storage_id: str,
 ) -> None:
     """Create a repository without a branch or commit, for `refs-restore`."""
     body = {"storage_id": storage_id} if storage_id else {}
-    _create(session_of(context), uri, storage_namespace, default_branch, body, bare=True)
+    _create(session, uri, storage_namespace, default_branch, body, bare=True)
 
 
-@app.command("delete", cls=Command)
-def delete(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    yes: YesOption = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Delete the repository even if it is read-only.")
-    ] = False,
-) -> None:
+@app.command("delete")
+@repository_argument("uri")
+@yes_option
+@flag("--force", help="Delete the repository even if it is read-only.")
+def delete(session: CommandSession, uri: str, *, yes: bool, force: bool) -> None:
     """Delete a repository; its objects stay in the object store."""
-    session = session_of(context)
     name = session.repository(uri).repository
     session.output.line(f"Repository: {session.repository(uri)}")
     session.output.confirm(f"Are you sure you want to delete repository: {name}", yes=yes)

@@ -2,41 +2,44 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from graveler_cli.errors import CommandError, NotInstalledError
+from graveler_cli.grammar import Command, flag, option
+from graveler_cli.session import CommandSession
 
 
+@click.command(cls=Command)
+@option(
+    "--data",
+    type=click.Path(path_type=Path),
+    envvar="GRAVELER_DATA",
+    help="Folder of all state.",
+    show_default="~/.graveler",
+)
+@option(
+    "--port",
+    metavar="N",
+    envvar="GRAVELER_PORT",
+    help="Port of the API, the web page and the S3 gateway; 0 is any free one.",
+    show_default="8000",
+)
+@option(
+    "--s3-port",
+    metavar="N",
+    envvar="GRAVELER_S3_PORT",
+    help="Port of the raw bucket; 0 is any free one.",
+    show_default="8001",
+)
+@flag("--die-with-parent", hidden=True)
 def command(
+    _session: CommandSession,
     *,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="GRAVELER_DATA", help="Folder of all state.", show_default="~/.graveler"
-        ),
-    ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(
-            envvar="GRAVELER_PORT",
-            metavar="N",
-            help="Port of the API, the web page and the S3 gateway; 0 is any free one.",
-            show_default="8000",
-        ),
-    ] = None,
-    s3_port: Annotated[
-        str | None,
-        typer.Option(
-            "--s3-port",
-            envvar="GRAVELER_S3_PORT",
-            metavar="N",
-            help="Port of the raw bucket; 0 is any free one.",
-            show_default="8001",
-        ),
-    ] = None,
-    die_with_parent: Annotated[bool, typer.Option("--die-with-parent", hidden=True)] = False,
+    data: Path | None,
+    port: str | None,
+    s3_port: str | None,
+    die_with_parent: bool,
 ) -> None:
     """Run the whole system on this machine: API, web page, S3 gateway and stores.
 
@@ -56,6 +59,6 @@ def command(
     given = {"GRAVELER_DATA": data, "GRAVELER_PORT": port, "GRAVELER_S3_PORT": s3_port}
     settings = {name: str(value) for name, value in given.items() if value is not None}
     try:
-        supervisor.run({**os.environ, **settings}, typer.echo)
+        supervisor.run({**os.environ, **settings}, click.echo)
     except processes.StartError as error:
         raise CommandError(str(error)) from error

@@ -1,27 +1,19 @@
 """`graveler show`: a commit in detail."""
 
-import typer
-
-from graveler_cli.arguments import RefArgument
-from graveler_cli.commits import MetaRangeOption, show_commits
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.arguments import ref_argument
+from graveler_cli.commits import meta_range_option, show_commits
+from graveler_cli.grammar import CommandGroup
 from graveler_cli.schemas import Commit
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Show a commit in detail.")
-
-
-@app.callback()
-def _group() -> None:
-    """Show a commit in detail."""  # with a callback, Typer keeps the name of the only command
+app = CommandGroup(help="Show a commit in detail.")
 
 
-@app.command("commit", cls=Command)
-def commit(
-    context: typer.Context, uri: RefArgument, *, show_meta_range_id: MetaRangeOption = False
-) -> None:
+@app.command("commit")
+@ref_argument("uri")
+@meta_range_option
+def commit(session: CommandSession, uri: str, *, show_meta_range_id: bool) -> None:
     """Show a commit: its author, date, parents, message and metadata."""
-    session = session_of(context)
     ref = session.ref(uri)
     found = session.server.ask(
         "GET",

@@ -2,31 +2,25 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+import click
 import msgspec
-import typer
 
 from graveler_cli.arguments import content_of
 from graveler_cli.errors import CommandError, NotInstalledError, UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import CommandOutput, fields, go_time
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Inspect range and metarange files, without a server.")
+app = CommandGroup(help="Inspect range and metarange files, without a server.")
 
-FileArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A file, s3://BUCKET/KEY, or - for standard input.",
-        show_default=False,
-    ),
-]
-RecordsOption = Annotated[int, typer.Option("--amount", help="How many records; -1 is all.")]
+file_argument = partial(click.argument, help="A file, s3://BUCKET/KEY, or - for standard input.")
+records_option = option("--amount", default=-1, help="How many records; -1 is all.")
 
 _S3 = "s3://"
 
@@ -50,30 +44,25 @@ class _Verdict(msgspec.Struct, frozen=True):
         return [f"{self.file}: {fault}" for fault in self.faults] or [f"{self.file}: whole"]
 
 
-@app.command("cat", cls=Command)
-def cat(
-    context: typer.Context,
-    file: FileArgument,
-    *,
-    amount: RecordsOption = -1,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Show keys, identities and values in hex.")
-    ] = False,
-) -> None:
+@app.command("cat")
+@file_argument("file")
+@records_option
+@flag("--raw", help="Show keys, identities and values in hex.")
+def cat(session: CommandSession, file: str, *, amount: int, raw: bool) -> None:
     """Show the records of a file: objects, ranges, or the refs of a dump."""
-    show_records(session_of(context), file, amount, raw=raw)
+    show_records(session, file, amount, raw=raw)
 
 
-@app.command("verify", cls=Command)
-def verify(
-    context: typer.Context,
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="As of `sst cat`; several may be named."),
-    ],
-) -> None:
+@app.command("verify")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    help="As of `sst cat`; several may be named.",
+)
+def verify(session: CommandSession, files: tuple[str, ...]) -> None:
     """Check files: checksums, order of keys, properties, records, and that the name is the ID."""
-    session = session_of(context)
     inspection = _reader()
     are_whole = True
     for file in files:
@@ -82,13 +71,13 @@ def verify(
         are_whole = are_whole and not found
         session.output.item(_Verdict(file, not found, found), _Verdict.lines)
     if not are_whole:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
-@app.command("stats", cls=Command)
-def stats(context: typer.Context, file: FileArgument) -> None:
+@app.command("stats")
+@file_argument("file")
+def stats(session: CommandSession, file: str) -> None:
     """Show how many records, blocks and bytes a file has, and its first and last key."""
-    session = session_of(context)
     with _refusing_damage():
         found = _reader().statistics(file, _read_file(file))
     session.output.item(
@@ -100,10 +89,10 @@ def stats(context: typer.Context, file: FileArgument) -> None:
     )
 
 
-@app.command("properties", cls=Command)
-def properties(context: typer.Context, file: FileArgument) -> None:
+@app.command("properties")
+@file_argument("file")
+def properties(session: CommandSession, file: str) -> None:
     """Show the properties that the writer of a file stored in it."""
-    session = session_of(context)
     content = _read_file(file)
     inspection = _reader()
     with _refusing_damage():

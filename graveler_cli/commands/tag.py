@@ -1,25 +1,24 @@
 """`graveler tag`: the tags of a repository."""
 
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 
 from graveler_cli import completion
 from graveler_cli.arguments import (
-    AMOUNT_DEFAULT,
-    AfterOption,
-    AmountOption,
-    PrefixOption,
-    RepositoryArgument,
-    YesOption,
+    after_option,
+    amount_option,
+    prefix_option,
+    repository_argument,
+    yes_option,
 )
 from graveler_cli.errors import UsageError
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import CommandGroup, flag
 from graveler_cli.schemas import Commit, Ref
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import RefUri
 
-app = typer.Typer(cls=CommandGroup, help="Create and manage tags within a repository.")
+app = CommandGroup(help="Create and manage tags within a repository.")
 
 _TAGS = "/repositories/{repository}/tags"
 _TAG = f"{_TAGS}/{{tag}}"
@@ -27,28 +26,18 @@ _COMMIT = "/repositories/{repository}/commits/{ref}"
 
 _NOT_FOUND = 404
 
-TagArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TAG_URI",
-        help="lakefs://REPO/TAG",
-        show_default=False,
-        autocompletion=completion.tags,
-    ),
-]
+tag_argument = partial(
+    click.argument, metavar="TAG_URI", help="lakefs://REPO/TAG", shell_complete=completion.tags
+)
 
 
-@app.command("list", cls=Command)
-def list_(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    amount: AmountOption = AMOUNT_DEFAULT,
-    after: AfterOption = "",
-    prefix: PrefixOption = "",
-) -> None:
+@app.command("list")
+@repository_argument("uri")
+@amount_option
+@after_option
+@prefix_option
+def list_(session: CommandSession, uri: str, *, amount: int, after: str, prefix: str) -> None:
     """List the tags of a repository, by name."""
-    session = session_of(context)
     names = {"repository": session.repository(uri).repository}
     query = {"prefix": prefix, "after": after, "amount": amount}
     found = session.server.page(_TAGS, names, Ref, query)
@@ -57,26 +46,17 @@ def list_(
     )
 
 
-@app.command("create", cls=Command)
-def create(
-    context: typer.Context,
-    uri: TagArgument,
-    commit: Annotated[
-        str,
-        typer.Argument(
-            metavar="REF_URI",
-            help="The commit to tag: lakefs://REPO/REF, REF a commit, branch or tag.",
-            show_default=False,
-            autocompletion=completion.refs,
-        ),
-    ],
-    *,
-    force: Annotated[
-        bool, typer.Option("--force", "-f", help="Move the tag if it exists.")
-    ] = False,
-) -> None:
+@app.command("create")
+@tag_argument("uri")
+@click.argument(
+    "commit",
+    metavar="REF_URI",
+    help="The commit to tag: lakefs://REPO/REF, REF a commit, branch or tag.",
+    shell_complete=completion.refs,
+)
+@flag("--force", "-f", help="Move the tag if it exists.")
+def create(session: CommandSession, uri: str, commit: str, *, force: bool) -> None:
     """Create a tag: a fixed name of a commit."""
-    session = session_of(context)
     tag, at = session.ref(uri), session.ref(commit)
     if tag.repository != at.repository:
         raise UsageError("both references must belong to the same repository")
@@ -100,19 +80,20 @@ def create(
     )
 
 
-@app.command("delete", cls=Command)
-def delete(context: typer.Context, uri: TagArgument, *, yes: YesOption = False) -> None:
+@app.command("delete")
+@tag_argument("uri")
+@yes_option
+def delete(session: CommandSession, uri: str, *, yes: bool) -> None:
     """Delete a tag; its commit stays."""
-    session = session_of(context)
     tag = session.ref(uri)
     session.output.confirm("Are you sure you want to delete tag", yes=yes)
     session.server.ask("DELETE", _TAG, _names(tag), str)
 
 
-@app.command("show", cls=Command)
-def show(context: typer.Context, uri: TagArgument) -> None:
+@app.command("show")
+@tag_argument("uri")
+def show(session: CommandSession, uri: str) -> None:
     """Show the commit that a tag names."""
-    session = session_of(context)
     found = session.server.ask("GET", _TAG, _names(session.ref(uri)), Ref)
     session.output.item(found, lambda each: [f"{each.id} {each.commit_id}"])
 

@@ -2,19 +2,17 @@
 
 import time
 from collections.abc import Iterator
-from typing import Annotated
+from functools import partial
 
-import typer
+import click
 
 from graveler_cli import output
-from graveler_cli.arguments import RepositoryArgument
-from graveler_cli.grammar import Command, CommandGroup
-from graveler_cli.session import session_of
+from graveler_cli.arguments import repository_argument
+from graveler_cli.grammar import CommandGroup, option
+from graveler_cli.session import CommandSession
 from graveler_cli.tasks import Task, Tasks
 
-app = typer.Typer(
-    cls=CommandGroup, help="Show, cancel and wait for tasks: large commits, merges, dumps."
-)
+app = CommandGroup(help="Show, cancel and wait for tasks: large commits, merges, dumps.")
 
 _POLL_INTERVAL_S = 1.0
 
@@ -25,26 +23,22 @@ _AMOUNT_MAX = 1000
 _RESULTS = {"commit_id": "Commit", "run_id": "Run-ID"}
 
 
-TaskArgument = Annotated[
-    str,
-    typer.Argument(metavar="TASK_ID", help="An ID that `tasks list` shows.", show_default=False),
-]
+task_argument = partial(click.argument, help="An ID that `tasks list` shows.")
 
 
-@app.command("list", cls=Command)
-@app.command("ls", cls=Command, hidden=True)
-def list_(
-    context: typer.Context,
-    uri: RepositoryArgument,
-    *,
-    amount: Annotated[
-        int, typer.Option(min=1, max=_AMOUNT_MAX, help="How many tasks to show.")
-    ] = _AMOUNT_DEFAULT,
-    after: Annotated[str, typer.Option(help="Show tasks that are older than this ID.")] = "",
-) -> None:
+@app.command("list")
+@repository_argument("uri")
+@option(
+    "--amount",
+    type=click.IntRange(min=1, max=_AMOUNT_MAX),
+    default=_AMOUNT_DEFAULT,
+    help="How many tasks to show.",
+)
+@option("--after", default="", help="Show tasks that are older than this ID.")
+def list_(session: CommandSession, uri: str, *, amount: int, after: str) -> None:
     """List the tasks of the last week, newest first."""
-    found = _tasks(context, uri).page(after, amount)
-    session_of(context).output.table(
+    found = _tasks(session, uri).page(after, amount)
+    session.output.table(
         ("ID", "KIND", "STATE", "DONE", "KNOWN", "BRANCH", "UPDATED"),
         found.results,
         lambda each: (
@@ -59,25 +53,34 @@ def list_(
         expendable=("UPDATED", "KNOWN", "DONE", "BRANCH", "KIND"),
     )
     if found.pagination.has_more:
-        session_of(context).output.more(amount, found.pagination.next_offset)
+        session.output.more(amount, found.pagination.next_offset)
 
 
-@app.command("show", cls=Command)
-def show(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+app.add_alias("ls", list_)
+
+
+@app.command("show")
+@repository_argument("uri")
+@task_argument("task_id")
+def show(session: CommandSession, uri: str, task_id: str) -> None:
     """Show a task: its state, progress, and result or error."""
-    session_of(context).output.item(_tasks(context, uri).task(task_id), _lines)
+    session.output.item(_tasks(session, uri).task(task_id), _lines)
 
 
-@app.command("cancel", cls=Command)
-def cancel(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+@app.command("cancel")
+@repository_argument("uri")
+@task_argument("task_id")
+def cancel(session: CommandSession, uri: str, task_id: str) -> None:
     """Cancel a task that has not ended; a running one stops within seconds, without effect."""
-    session_of(context).output.item(_tasks(context, uri).cancel(task_id), _lines)
+    session.output.item(_tasks(session, uri).cancel(task_id), _lines)
 
 
-@app.command("wait", cls=Command)
-def wait(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+@app.command("wait")
+@repository_argument("uri")
+@task_argument("task_id")
+def wait(session: CommandSession, uri: str, task_id: str) -> None:
     """Wait until a task ends, and show it; exit code 1 if it failed or was cancelled."""
-    tasks = _tasks(context, uri)
+    tasks = _tasks(session, uri)
     found = tasks.task(task_id)
     if not found.has_ended:
         with output.progress(f"Task {found.kind}") as update:
@@ -86,11 +89,10 @@ def wait(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument)
                 time.sleep(_POLL_INTERVAL_S)
                 found = tasks.task(task_id)
     tasks.require_success(found)
-    session_of(context).output.item(found, _lines)
+    session.output.item(found, _lines)
 
 
-def _tasks(context: typer.Context, uri: str) -> Tasks:
-    session = session_of(context)
+def _tasks(session: CommandSession, uri: str) -> Tasks:
     repository = session.repository(uri)
     return Tasks(session.server, repository)
 

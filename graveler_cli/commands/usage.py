@@ -1,12 +1,11 @@
 """`graveler usage`: the server's usage, if it counts requests."""
 
-import typer
 from msgspec import Struct
 
-from graveler_cli.grammar import Command, CommandGroup
-from graveler_cli.session import session_of
+from graveler_cli.grammar import CommandGroup
+from graveler_cli.session import CommandSession
 
-app = typer.Typer(cls=CommandGroup, help="Usage reports of the server.")
+app = CommandGroup(help="Usage reports of the server.")
 
 
 class UsageReport(Struct, frozen=True):
@@ -24,10 +23,9 @@ class InstallationUsageReport(Struct, frozen=True):
     reports: list[UsageReport]
 
 
-@app.command(cls=Command)
-def summary(context: typer.Context) -> None:
+@app.command()
+def summary(session: CommandSession) -> None:
     """Show the server's usage by month."""
-    session = session_of(context)
     found = session.server.ask("GET", "/usage-report/summary", {}, InstallationUsageReport)
     out = session.output
     if out.as_json:

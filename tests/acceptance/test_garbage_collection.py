@@ -10,7 +10,7 @@ import lakefs
 import pytest
 import requests
 from botocore.exceptions import ClientError
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from graveler_cli.main import app
 from tests.support.servers.stack import BUCKET, Stack

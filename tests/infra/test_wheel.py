@@ -50,7 +50,7 @@ def names(lines) -> set[str]:
 def test_the_layers_requirements_are_those_of_the_server_alone():
     pinned = names(wheels.REQUIREMENTS.read_text().splitlines())
     assert names(requirements.of_extra("server")) <= pinned
-    assert pinned & {"typer", "rich", "pydantic", "lakefs", "lakefs-sdk"} == set()
+    assert pinned & {"click", "rich", "pydantic", "lakefs", "lakefs-sdk"} == set()
 
 
 def test_the_gateway_has_what_the_server_has_and_more():

@@ -1,9 +1,5 @@
 """`graveler auth groups`: groups, their members, policies, and access control lists."""
 
-from typing import Annotated
-
-import typer
-
 from graveler_cli.commands.auth.requests import (
     ATTACHED,
     GROUP,
@@ -20,10 +16,10 @@ from graveler_cli.commands.auth.schemas import (
     Policy,
     statement_rows,
 )
-from graveler_cli.grammar import Command
+from graveler_cli.grammar import option
 from graveler_cli.output import local_time
 from graveler_cli.schemas import User
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _GROUPS = "/auth/groups"
 _GROUP = f"{_GROUPS}/{{id}}"
@@ -101,37 +97,32 @@ _policies = group(
 
 acl = group("Manage the access control list of a group, on servers that have them.", {})
 
-app.add_typer(acl, name="acl")
-app.add_typer(_members, name="members")
-app.add_typer(_policies, name="policies")
+app.add_command(acl, name="acl")
+app.add_command(_members, name="members")
+app.add_command(_policies, name="policies")
 
-GroupOption = Annotated[str, typer.Option("--id", help=GROUP.help, show_default=False)]
+group_option = option("--id", "name", required=True, help=GROUP.help)
 
 
-@app.command("create", cls=Command)
-def create(context: typer.Context, *, name: GroupOption) -> None:
+@app.command("create")
+@group_option
+def create(session: CommandSession, *, name: str) -> None:
     """Create a group."""
-    session = session_of(context)
     show_created(session, session.server.ask("POST", _GROUPS, {}, Group, {"id": name}))
 
 
-@acl.command("get", cls=Command)
-def get_acl(context: typer.Context, *, name: GroupOption) -> None:
+@acl.command("get")
+@group_option
+def get_acl(session: CommandSession, *, name: str) -> None:
     """Show the permission of a group's members; Graveler has policies instead."""
-    session = session_of(context)
     found = session.server.ask("GET", _ACL, {"id": name}, AccessControlList)
     session.output.item(found, lambda each: [f"Group {name}:{each.permission}"])
 
 
-@acl.command("set", cls=Command)
-def set_acl(
-    context: typer.Context,
-    *,
-    name: GroupOption,
-    permission: Annotated[
-        str, typer.Option(help="Read, Write, Super or Admin.", show_default=False)
-    ],
-) -> None:
+@acl.command("set")
+@group_option
+@option("--permission", required=True, help="Read, Write, Super or Admin.")
+def set_acl(session: CommandSession, *, name: str, permission: str) -> None:
     """Set the permission of a group's members; Graveler has policies instead."""
-    server = session_of(context).server
+    server = session.server
     server.request("POST", _ACL, {"id": name}, {"permission": permission})

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
+import click
 import msgspec
-import typer
 
 from graveler_cli.arguments import content_of
 from graveler_cli.commands.auth.requests import POLICY, ChangeCommand, ListCommand, group
 from graveler_cli.commands.auth.schemas import Policy, Statement
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import Command
+from graveler_cli.grammar import option
 from graveler_cli.output import local_time
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _POLICIES = "/auth/policies"
 _POLICY = f"{_POLICIES}/{{id}}"
@@ -35,7 +35,7 @@ app = group(
     },
 )
 
-PolicyOption = Annotated[str, typer.Option("--id", help=POLICY.help, show_default=False)]
+policy_option = option("--id", "name", required=True, help=POLICY.help)
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -44,20 +44,16 @@ class _Document(msgspec.Struct, frozen=True):
     statement: list[dict[str, Any]]  # the server checks them, and reports faults
 
 
-@app.command("create", cls=Command)
-def create(
-    context: typer.Context,
-    *,
-    name: PolicyOption,
-    statement_document: Annotated[
-        Path,
-        typer.Option(
-            help='File with {"statement": [...]} as JSON; - is standard input.', show_default=False
-        ),
-    ],
-) -> None:
+@app.command("create")
+@policy_option
+@option(
+    "--statement-document",
+    type=click.Path(path_type=Path),
+    required=True,
+    help='File with {"statement": [...]} as JSON; - is standard input.',
+)
+def create(session: CommandSession, *, name: str, statement_document: Path) -> None:
     """Create a policy with the statements of a file."""
-    session = session_of(context)
     document = _read(statement_document)
     body = {"id": name, "statement": document.statement}
     created = session.server.ask("POST", _POLICIES, {}, Policy, body)
@@ -65,10 +61,10 @@ def create(
     session.output.item(created, lambda policy: [first, *_lines(policy)])
 
 
-@app.command("show", cls=Command)
-def show(context: typer.Context, *, name: PolicyOption) -> None:
+@app.command("show")
+@policy_option
+def show(session: CommandSession, *, name: str) -> None:
     """Show a policy."""
-    session = session_of(context)
     found = session.server.ask("GET", _POLICY, {"id": name}, Policy)
     session.output.item(found, _lines)
 

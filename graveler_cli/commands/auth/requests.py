@@ -4,19 +4,16 @@ Most commands of `auth` take one or two names, send a request, and print a table
 makes commands from such rows.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-import typer
-
-from graveler_cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
+from graveler_cli.arguments import AMOUNT_DEFAULT
 from graveler_cli.commands.auth.schemas import Group
-from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.grammar import Command, CommandGroup, Flag, Option
 from graveler_cli.output import local_time
 from graveler_cli.schemas import CurrentUser, User
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 
 T = TypeVar("T")
 
@@ -36,16 +33,12 @@ class NameOption:
         """The name of the option in the program."""
         return self.option.replace("-", "_")
 
-    def parameter(self) -> inspect.Parameter:
-        """Return the option as a parameter of a command."""
-        default = None if self.is_required else _OWN
-        option = typer.Option(f"--{self.option}", help=self.help, show_default=default or False)
-        return inspect.Parameter(
-            self.field,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=... if self.is_required else "",
-            annotation=Annotated[str, option],
-        )
+    @property
+    def declared(self) -> Option:
+        """The option of a command."""
+        if self.is_required:
+            return Option([f"--{self.option}"], required=True, help=self.help)
+        return Option([f"--{self.option}"], default="", help=self.help, show_default=_OWN)
 
 
 USER = NameOption("id", "The user.")
@@ -69,24 +62,15 @@ class ListCommand(Generic[T]):
     names: Sequence[NameOption] = ()
     flags: Mapping[str, str] | None = None  # Booleans of the query, with their help
 
-    def parameters(self) -> list[inspect.Parameter]:
-        """Return the options of the command."""
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        flags = [
-            inspect.Parameter(
-                flag,
-                keyword,
-                default=False,
-                annotation=Annotated[bool, typer.Option(f"--{flag}/--no-{flag}", help=text)],
-            )
-            for flag, text in (self.flags or {}).items()
-        ]
+    @property
+    def options(self) -> list[Option]:
+        """The options of the command."""
         return [
-            *(name.parameter() for name in self.names),
-            *flags,
-            inspect.Parameter("amount", keyword, default=AMOUNT_DEFAULT, annotation=AmountOption),
-            inspect.Parameter("after", keyword, default="", annotation=AfterOption),
-            inspect.Parameter("prefix", keyword, default="", annotation=PrefixOption),
+            *(name.declared for name in self.names),
+            *(Flag([f"--{name}"], help=text) for name, text in (self.flags or {}).items()),
+            Option(["--amount"], default=AMOUNT_DEFAULT, help="How many results to show."),
+            Option(["--after"], default="", help="Show results after this value."),
+            Option(["--prefix"], default="", help="Show results that begin with this."),
         ]
 
     def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
@@ -117,9 +101,10 @@ class ChangeCommand:
     body: object = None
     query: Mapping[str, str] | None = None  # by parameter: the field of the option
 
-    def parameters(self) -> list[inspect.Parameter]:
-        """Return the options of the command."""
-        return [name.parameter() for name in self.names]
+    @property
+    def options(self) -> list[Option]:
+        """The options of the command."""
+        return [name.declared for name in self.names]
 
     def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
         """Send the request, and confirm it."""
@@ -129,11 +114,11 @@ class ChangeCommand:
         session.output.line(self.says)
 
 
-def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeCommand]) -> typer.Typer:
+def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeCommand]) -> CommandGroup:
     """Return a group with these commands, to which more may be added."""
-    app = typer.Typer(cls=CommandGroup, help=help_text)
+    app = CommandGroup(help=help_text)
     for name, row in commands.items():
-        app.command(name, cls=Command, help=row.help)(_function(row))
+        app.add_command(Command(name, params=row.options, help=row.help, callback=_function(row)))
     return app
 
 
@@ -154,18 +139,9 @@ def show_created(session: CommandSession, created: User | Group) -> None:
 
 
 def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
-    """Return the function of a command, with the parameters in the form that Typer inspects."""
+    def run(session: CommandSession, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
+        row.run(session, given)
 
-    def run(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
-        row.run(session_of(context), given)
-
-    context = inspect.Parameter(
-        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
-    )
-    signature = inspect.Signature([context, *row.parameters()])
-    # `inspect` looks for this.
-    run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
     return run
 
 

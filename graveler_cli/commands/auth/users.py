@@ -1,9 +1,6 @@
 """`graveler auth users`: users, their keys, groups, policies, and IAM roles."""
 
 from collections.abc import Iterator
-from typing import Annotated
-
-import typer
 
 from graveler_cli.commands.auth.requests import (
     ATTACHED,
@@ -26,10 +23,10 @@ from graveler_cli.commands.auth.schemas import (
     Policy,
     statement_rows,
 )
-from graveler_cli.grammar import Command
+from graveler_cli.grammar import option
 from graveler_cli.output import local_time
 from graveler_cli.schemas import User
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _USERS = "/auth/users"
 _USER = f"{_USERS}/{{id}}"
@@ -154,33 +151,23 @@ aws_iam = group(
     },
 )
 
-app.add_typer(credentials, name="credentials")
-app.add_typer(_groups, name="groups")
-app.add_typer(_policies, name="policies")
-app.add_typer(aws_iam, name="aws-iam")
+app.add_command(credentials, name="credentials")
+app.add_command(_groups, name="groups")
+app.add_command(_policies, name="policies")
+app.add_command(aws_iam, name="aws-iam")
 
 
-@app.command("create", cls=Command)
-def create(
-    context: typer.Context,
-    *,
-    name: Annotated[str, typer.Option("--id", help="The new user.", show_default=False)],
-) -> None:
+@app.command("create")
+@option("--id", "name", required=True, help="The new user.")
+def create(session: CommandSession, *, name: str) -> None:
     """Create a user, who has no rights until you add a group or policy."""
-    session = session_of(context)
     show_created(session, session.server.ask("POST", _USERS, {}, User, {"id": name}))
 
 
-@credentials.command("create", cls=Command)
-def create_credentials(
-    context: typer.Context,
-    *,
-    name: Annotated[
-        str, typer.Option("--id", help="The user.", show_default="the current user")
-    ] = "",
-) -> None:
+@credentials.command("create")
+@option("--id", "name", default="", help="The user.", show_default="the current user")
+def create_credentials(session: CommandSession, *, name: str) -> None:
     """Create a key pair of a user; its secret is shown only now."""
-    session = session_of(context)
     names = {"id": own_user(session, name)}
     created = session.server.ask("POST", f"{_USER}/credentials", names, NewCredentials)
     out = session.output
@@ -196,16 +183,10 @@ def create_credentials(
     out.item(created, lines)
 
 
-@aws_iam.command("lookup", cls=Command)
-def look_up(
-    context: typer.Context,
-    *,
-    principal: Annotated[
-        str, typer.Option("--principal-id", help=PRINCIPAL.help, show_default=False)
-    ],
-) -> None:
+@aws_iam.command("lookup")
+@option("--principal-id", "principal", required=True, help=PRINCIPAL.help)
+def look_up(session: CommandSession, *, principal: str) -> None:
     """Show the user that an IAM role logs in as."""
-    session = session_of(context)
     template, query = "/auth/external/principals", {"principalId": principal}
     found = session.server.ask("GET", template, {}, ExternalPrincipal, query=query)
     out = session.output

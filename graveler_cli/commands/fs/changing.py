@@ -1,39 +1,30 @@
 """`graveler fs rm`, `stage` and `update-metadata`."""
 
-from typing import Annotated
-
-import typer
-
-from graveler_cli.arguments import PathArgument, pairs_of
+from graveler_cli.arguments import pairs_of, path_argument
 from graveler_cli.commands.fs.options import (
     BRANCH_OBJECT,
-    MetadataOption,
-    RecursiveOption,
     check,
+    metadata_option,
     names_of,
     options_of,
+    recursive_option,
     runner_of,
     stat_lines,
 )
 from graveler_cli.commands.fs.viewing import listed
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import option
 from graveler_cli.schemas import ObjectStats, Repository
-from graveler_cli.session import session_of
+from graveler_cli.session import CommandSession
 
 _CONCURRENCY = 50
 
 
-def rm(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    recursive: RecursiveOption = False,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", "-C", help="How many requests are sent at a time.")
-    ] = _CONCURRENCY,
-) -> None:
+@path_argument("uri")
+@recursive_option
+@option("--concurrency", "-C", default=_CONCURRENCY, help="How many requests are sent at a time.")
+def rm(session: CommandSession, uri: str, *, recursive: bool, concurrency: int) -> None:
     """Delete an object, or all objects whose names begin with the path."""
-    session = session_of(context)
     path = session.path(uri)
     if concurrency < 1:
         raise UsageError(f"--concurrency is {concurrency}: write 1 or more")
@@ -45,26 +36,25 @@ def rm(
     check("rm", runner.remove((each.path for each in listed(session, path)), concurrency))
 
 
+@path_argument("uri")
+@option("--location", required=True, help="The location of the data, as s3://BUCKET/KEY.")
+@option("--size", type=int, required=True, help="The size in bytes.")
+@option("--checksum", required=True, help="The MD5 in hexadecimal digits.")
+@option("--mtime", default=0, help="The data's last change, in Unix seconds; 0 is now.")
+@option("--content-type", default="", help="The MIME type.")
+@option("--meta", multiple=True, help="User metadata, as KEY=VALUE,KEY=VALUE.")
 def stage(
-    context: typer.Context,
-    uri: PathArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    location: Annotated[
-        str, typer.Option("--location", help="The location of the data, as s3://BUCKET/KEY.")
-    ],
-    size: Annotated[int, typer.Option("--size", help="The size in bytes.")],
-    checksum: Annotated[str, typer.Option("--checksum", help="The MD5 in hexadecimal digits.")],
-    mtime: Annotated[
-        int, typer.Option("--mtime", help="The data's last change, in Unix seconds; 0 is now.")
-    ] = 0,
-    content_type: Annotated[str, typer.Option("--content-type", help="The MIME type.")] = "",
-    meta: Annotated[
-        list[str] | None,
-        typer.Option("--meta", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
-    ] = None,
+    location: str,
+    size: int,
+    checksum: str,
+    mtime: int,
+    content_type: str,
+    meta: tuple[str, ...],
 ) -> None:
     """Add data outside of the repository's storage namespace as an object, without a copy."""
-    session = session_of(context)
     path = session.object(uri)
     metadata = pairs_of("--meta", meta)
     repository = session.server.ask("GET", "/repositories/{repository}", names_of(path), Repository)
@@ -85,11 +75,10 @@ def stage(
     session.output.item(found, lambda each: stat_lines(session, each))
 
 
-def update_metadata(
-    context: typer.Context, uri: PathArgument, *, metadata: MetadataOption = None
-) -> None:
+@path_argument("uri")
+@metadata_option
+def update_metadata(session: CommandSession, uri: str, *, metadata: tuple[str, ...]) -> None:
     """Replace an object's user metadata."""
-    session = session_of(context)
     path = session.object(uri)
     body = {"set": pairs_of("--metadata", metadata)}
     query = {"path": path.path}

@@ -1,66 +1,68 @@
 """`graveler fs cp` and `fs mv`: copies within a repository, made by the server."""
 
 from collections.abc import Iterator
+from functools import partial
 from threading import Lock
-from typing import Annotated
 
-import typer
+import click
 
-from graveler_cli.arguments import ParallelismOption
+from graveler_cli.arguments import parallelism_option
 from graveler_cli.client import ApiRefusedError, NoDataError, named
 from graveler_cli.commands.fs.options import (
     BRANCH_OBJECT,
     OBJECT,
-    RecursiveOption,
     check,
     names_of,
     options_of,
+    recursive_option,
 )
 from graveler_cli.commands.fs.transferring import folder_of
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.schemas import ObjectStats
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import SCHEME, PathUri
 
-_Source = Annotated[
-    str,
-    typer.Argument(metavar="SOURCE_URI", help="lakefs://REPO/REF/PATH", show_default=False),
-]
-_Destination = Annotated[
-    str,
-    typer.Argument(metavar="DESTINATION_URI", help="lakefs://REPO/BRANCH/PATH", show_default=False),
-]
+_source_argument = partial(click.argument, metavar="SOURCE_URI", help="lakefs://REPO/REF/PATH")
+_destination_argument = partial(
+    click.argument, metavar="DESTINATION_URI", help="lakefs://REPO/BRANCH/PATH"
+)
 
 
+@_source_argument("source")
+@_destination_argument("destination")
+@recursive_option
+@parallelism_option
 def cp(
-    context: typer.Context,
-    source: _Source,
-    destination: _Destination,
+    session: CommandSession,
+    source: str,
+    destination: str,
     *,
-    recursive: RecursiveOption = False,
-    parallelism: ParallelismOption = None,
+    recursive: bool,
+    parallelism: int | None,
 ) -> None:
     """Copy an object, or all objects below a path, within a repository.
 
     The server copies, so no data pass through this machine. If possible, the copy shares the data.
     """
-    session = session_of(context)
     _Copies(session, source, destination, is_move=False).run(parallelism, recursive=recursive)
 
 
+@_source_argument("source")
+@_destination_argument("destination")
+@recursive_option
+@parallelism_option
 def mv(
-    context: typer.Context,
-    source: _Source,
-    destination: _Destination,
+    session: CommandSession,
+    source: str,
+    destination: str,
     *,
-    recursive: RecursiveOption = False,
-    parallelism: ParallelismOption = None,
+    recursive: bool,
+    parallelism: int | None,
 ) -> None:
     """Move an object, or all objects below a path, within a repository.
 
     A source is deleted after its copy is stored. It must be on a branch.
     """
-    session = session_of(context)
     _Copies(session, source, destination, is_move=True).run(parallelism, recursive=recursive)
 
 

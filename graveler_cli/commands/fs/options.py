@@ -3,13 +3,12 @@
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from graveler_cli import output
 from graveler_cli.arguments import PARALLELISM, home_expanded
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import flag, option
 from graveler_cli.schemas import ObjectStats
 from graveler_cli.session import CommandSession
 from graveler_cli.uris import PathUri
@@ -25,13 +24,8 @@ BRANCH_OBJECT = "/repositories/{repository}/branches/{ref}/objects"
 _METADATA_KEY_WIDTH = 18
 PART_BYTES = 8 * 1024 * 1024
 
-RecursiveOption = Annotated[
-    bool, typer.Option("--recursive", "-r", help="All objects below the path.", show_default=False)
-]
-MetadataOption = Annotated[
-    list[str] | None,
-    typer.Option("--metadata", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
-]
+recursive_option = flag("--recursive", "-r", help="All objects below the path.")
+metadata_option = option("--metadata", multiple=True, help="User metadata, as KEY=VALUE,KEY=VALUE.")
 
 
 def names_of(uri: PathUri) -> dict[str, str]:

@@ -2,19 +2,19 @@
 
 import re
 from itertools import islice
-from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-import typer
+import click
 
-from graveler_cli.arguments import PathArgument
+from graveler_cli.arguments import path_argument
 from graveler_cli.client import ApiRefusedError
 from graveler_cli.commands.fs.options import OBJECT, names_of
 from graveler_cli.commands.fs.transferring import folder_of
 from graveler_cli.commands.fs.viewing import listed
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import option
 from graveler_cli.schemas import ObjectStats
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import PathUri
 
 _LOOKED_AT = 1000  # files of a folder
@@ -22,24 +22,22 @@ _LOOKED_AT = 1000  # files of a folder
 _ENDPOINT = re.compile(r"(?i)https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?")
 
 
-def snippet(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    program: Annotated[
-        Literal["all", "duckdb", "pandas", "polars", "spark", "aws", "sdk"],
-        typer.Option("--for", help="The program."),
-    ] = "all",
-    s3_endpoint: Annotated[
-        str,
-        typer.Option(
-            "--s3-endpoint",
-            envvar="AWS_ENDPOINT_URL",
-            help="The S3 gateway.",
-            show_default="the host of the API",
-        ),
-    ] = "",
-) -> None:
+@path_argument("uri")
+@option(
+    "--for",
+    "program",
+    type=click.Choice(["all", "duckdb", "pandas", "polars", "spark", "aws", "sdk"]),
+    default="all",
+    help="The program.",
+)
+@option(
+    "--s3-endpoint",
+    default="",
+    envvar="AWS_ENDPOINT_URL",
+    help="The S3 gateway.",
+    show_default="the host of the API",
+)
+def snippet(session: CommandSession, uri: str, *, program: str, s3_endpoint: str) -> None:
     """Print code that reads an object or a folder: with DuckDB, pandas, Polars, Spark and others.
 
     The code has no secrets; its first lines name the variables that it reads.
@@ -47,7 +45,6 @@ def snippet(
     # Imported late, because no other command needs it.
     from graveler_cli.snippets import snippets  # noqa: PLC0415
 
-    session = session_of(context)
     api = urlsplit(session.configuration.endpoint)
     endpoint = s3_endpoint.rstrip("/") or f"{api.scheme}://{api.netloc}"
     if not _ENDPOINT.fullmatch(endpoint):

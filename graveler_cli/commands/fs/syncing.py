@@ -1,14 +1,14 @@
 """`graveler fs sync`: make a local folder and a path of a repository equal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from graveler_cli.arguments import NoProgressOption, ParallelismOption, PreSignOption
+from graveler_cli.arguments import no_progress_option, parallelism_option, pre_sign_option
 from graveler_cli.commands.fs.options import (
     check,
     links_of,
@@ -18,8 +18,9 @@ from graveler_cli.commands.fs.options import (
 )
 from graveler_cli.commands.fs.transferring import download_of, folder_of, upload_of
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import flag, option
 from graveler_cli.schemas import ObjectStats
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import SCHEME, PathUri
 
 if TYPE_CHECKING:
@@ -31,45 +32,32 @@ if TYPE_CHECKING:
 _DELETED_AT_ONCE = 1000
 
 
+@click.argument("source", help="A local folder, or lakefs://REPO/REF/PATH.")
+@click.argument("destination", help="A path of a branch, or a local folder.")
+@flag("--delete", help="Delete objects or files that the source does not have.")
+@flag("--dry-run", help="Show the changes, and make none.")
+@option("--exclude", multiple=True, help="Leave out names that match this pattern, as '*.tmp'.")
+@option("--include", multiple=True, help="Take names that match this pattern despite --exclude.")
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def sync(
-    context: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A local folder, or lakefs://REPO/REF/PATH.", show_default=False
-        ),
-    ],
-    destination: Annotated[
-        str,
-        typer.Argument(
-            metavar="DESTINATION", help="A path of a branch, or a local folder.", show_default=False
-        ),
-    ],
+    session: CommandSession,
+    source: str,
+    destination: str,
     *,
-    delete: Annotated[
-        bool,
-        typer.Option("--delete", help="Delete objects or files that the source does not have."),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the changes, and make none.")
-    ] = False,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option("--exclude", help="Leave out names that match this pattern, as '*.tmp'."),
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option("--include", help="Take names that match this pattern despite --exclude."),
-    ] = None,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    delete: bool,
+    dry_run: bool,
+    exclude: tuple[str, ...],
+    include: tuple[str, ...],
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Copy new and changed files from a local folder to a path, or from a path to a folder.
 
     Files are compared by size and checksum. Patterns match the name relative to the folder.
     """
-    session = session_of(context)
     is_upload = destination.startswith(SCHEME)
     if is_upload == source.startswith(SCHEME):
         raise UsageError(
@@ -85,7 +73,7 @@ def sync(
     runner = runner_of(
         session, path, options_of(session, parallelism, pre_sign), no_progress=no_progress
     )
-    run = _Sync(session, runner, path, folder, _chosen(exclude or [], include or []))
+    run = _Sync(session, runner, path, folder, _chosen(exclude, include))
     run.source = source
     run.is_dry, run.deletes = dry_run, delete
     check("sync", run.upload() if is_upload else run.download())
@@ -234,7 +222,7 @@ def _tally() -> "TransferTally":
     return TransferTally()
 
 
-def _chosen(exclude: list[str], include: list[str]) -> Callable[[str], bool]:
+def _chosen(exclude: Sequence[str], include: Sequence[str]) -> Callable[[str], bool]:
     """Return the filter of names: all but excluded ones, unless they are included again."""
 
     def is_chosen(name: str) -> bool:

@@ -4,31 +4,32 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from graveler_cli.arguments import (
-    NoProgressOption,
-    ParallelismOption,
-    PathArgument,
-    PreSignOption,
+    no_progress_option,
     pairs_of,
+    parallelism_option,
+    path_argument,
+    pre_sign_option,
 )
 from graveler_cli.commands.fs.options import (
     PART_BYTES,
-    MetadataOption,
-    RecursiveOption,
     links_of,
     local_path,
+    metadata_option,
     options_of,
+    recursive_option,
     report,
     runner_of,
     stat_lines,
 )
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import flag, option
 from graveler_cli.schemas import ObjectStats
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import PathUri
 
 if TYPE_CHECKING:
@@ -41,25 +42,25 @@ _STANDARD_INPUT = "-"
 _INPUT_BYTES_MAX = 8 * 1024 * 1024
 
 
+@path_argument("uri")
+@option("--source", "-s", required=True, help="The file or folder; - is standard input.")
+@option("--content-type", default="", help="The MIME type.", show_default="by the file's name")
+@metadata_option
+@recursive_option
+@parallelism_option
+@pre_sign_option
+@no_progress_option
 def upload(
-    context: typer.Context,
-    uri: PathArgument,
+    session: CommandSession,
+    uri: str,
     *,
-    source: Annotated[
-        str,
-        typer.Option(
-            "--source", "-s", help="The file or folder; - is standard input.", show_default=False
-        ),
-    ],
-    content_type: Annotated[
-        str,
-        typer.Option("--content-type", help="The MIME type.", show_default="by the file's name"),
-    ] = "",
-    metadata: MetadataOption = None,
-    recursive: RecursiveOption = False,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    no_progress: NoProgressOption = False,
+    source: str,
+    content_type: str,
+    metadata: tuple[str, ...],
+    recursive: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    no_progress: bool,
 ) -> None:
     """Upload a file, or the new and changed files of a folder.
 
@@ -68,7 +69,6 @@ def upload(
     """
     from graveler_cli.transfers.jobs import UploadJob  # noqa: PLC0415
 
-    session = session_of(context)
     path = session.path(uri)
     pairs = pairs_of("--metadata", metadata)
     options = options_of(session, parallelism, pre_sign)
@@ -141,29 +141,29 @@ def upload_of(
     return UploadJob(prefix + file.name, file.path, kept, content_type)
 
 
+@path_argument("uri")
+@click.argument(
+    "destination",
+    default=".",
+    help="The file or folder; the current folder if left out.",
+)
+@recursive_option
+@parallelism_option
+@pre_sign_option
+@option("--part-size", default=PART_BYTES, help="The size of a large object's parts, in bytes.")
+@flag("--verify", default=True, help="Compare the data with the checksum of the object.")
+@no_progress_option
 def download(
-    context: typer.Context,
-    uri: PathArgument,
-    destination: Annotated[
-        str,
-        typer.Argument(
-            metavar="DESTINATION", help="The file or folder.", show_default="the current folder"
-        ),
-    ] = ".",
+    session: CommandSession,
+    uri: str,
+    destination: str,
     *,
-    recursive: RecursiveOption = False,
-    parallelism: ParallelismOption = None,
-    pre_sign: PreSignOption = None,
-    part_size: Annotated[
-        int, typer.Option("--part-size", help="The size of a large object's parts, in bytes.")
-    ] = PART_BYTES,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify/--no-verify", help="Compare the data with the checksum of the object."
-        ),
-    ] = True,
-    no_progress: NoProgressOption = False,
+    recursive: bool,
+    parallelism: int | None,
+    pre_sign: bool | None,
+    part_size: int,
+    verify: bool,
+    no_progress: bool,
 ) -> None:
     """Download an object, or all objects below a path.
 
@@ -171,7 +171,6 @@ def download(
     """
     from graveler_cli.transfers.jobs import DownloadJob  # noqa: PLC0415
 
-    session = session_of(context)
     path = session.path(uri)
     options = options_of(session, parallelism, pre_sign, part_size, verifies=verify)
     runner = runner_of(session, path, options, no_progress=no_progress)

@@ -3,23 +3,21 @@
 import re
 import sys
 from collections.abc import Iterator
-from typing import Annotated
-
-import typer
 
 from graveler_cli import output
-from graveler_cli.arguments import PathArgument, PreSignOption
+from graveler_cli.arguments import path_argument, pre_sign_option
 from graveler_cli.commands.fs.options import (
     OBJECT,
-    RecursiveOption,
     names_of,
     options_of,
+    recursive_option,
     runner_of,
     stat_lines,
 )
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.grammar import flag, option
 from graveler_cli.schemas import Config, ObjectStats
-from graveler_cli.session import CommandSession, session_of
+from graveler_cli.session import CommandSession
 from graveler_cli.uris import PathUri
 
 # Below these widths, a listing on a terminal leaves out the type, then the time.
@@ -29,17 +27,11 @@ _WIDTH_OF_TIMES = 70
 _RANGE = re.compile(r"(\d*)-(\d*)")
 
 
-def ls(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    recursive: RecursiveOption = False,
-    pre_sign: Annotated[
-        bool, typer.Option("--pre-sign", help="With --json: show presigned URLs as addresses.")
-    ] = False,
-) -> None:
+@path_argument("uri")
+@recursive_option
+@flag("--pre-sign", help="With --json: show presigned URLs as addresses.")
+def ls(session: CommandSession, uri: str, *, recursive: bool, pre_sign: bool) -> None:
     """List the objects and folders whose names begin with the path."""
-    session = session_of(context)
     path = session.path(uri)
     query = {
         "prefix": path.path,
@@ -73,40 +65,25 @@ def _short_line(session: CommandSession, found: ObjectStats, name: str) -> str:
     return f"{modified:<29}  {size:<10}{name}"
 
 
-def stat(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    pre_sign: Annotated[
-        bool,
-        typer.Option(
-            "--pre-sign/--no-pre-sign", help="Show a presigned URL instead of the location."
-        ),
-    ] = False,
-) -> None:
+@path_argument("uri")
+@flag("--pre-sign", help="Show a presigned URL instead of the location.")
+def stat(session: CommandSession, uri: str, *, pre_sign: bool) -> None:
     """Show an object's metadata and the location of its bytes."""
-    session = session_of(context)
     found = _stat(session, session.object(uri), pre_sign=pre_sign)
     session.output.item(found, lambda each: stat_lines(session, each))
 
 
-def cat(
-    context: typer.Context,
-    uri: PathArgument,
-    *,
-    pre_sign: PreSignOption = None,
-    byte_range: Annotated[
-        str,
-        typer.Option(
-            "--range",
-            metavar="FIRST-LAST",
-            help="Only these bytes, from 0: FIRST-LAST, FIRST- or -AMOUNT.",
-            show_default=False,
-        ),
-    ] = "",
-) -> None:
+@path_argument("uri")
+@pre_sign_option
+@option(
+    "--range",
+    "byte_range",
+    default="",
+    metavar="FIRST-LAST",
+    help="Only these bytes, from 0: FIRST-LAST, FIRST- or -AMOUNT.",
+)
+def cat(session: CommandSession, uri: str, *, pre_sign: bool | None, byte_range: str) -> None:
     """Print an object's content; with --range, read only these bytes."""
-    session = session_of(context)
     path = session.object(uri)
     if session.output.as_json:
         raise UsageError("cat prints bytes: leave --json out")
@@ -121,9 +98,9 @@ def cat(
     stream.flush()
 
 
-def presign(context: typer.Context, uri: PathArgument) -> None:
+@path_argument("uri")
+def presign(session: CommandSession, uri: str) -> None:
     """Print a presigned URL, from which anyone can read the object until it expires."""
-    session = session_of(context)
     path = session.object(uri)
     if not _config(session).storage_config.pre_sign_support:
         raise CommandError("the server has no presigned URLs: use fs cat or fs download")

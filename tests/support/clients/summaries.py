@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from typer.main import get_command
+import click
 
 from graveler_cli import summaries
 from graveler_cli.main import MODULES, app
@@ -13,14 +13,13 @@ from graveler_cli.main import MODULES, app
 
 def first_sentences() -> dict[str, str]:
     """Return the first paragraph of each command's help, on one line."""
-    program = get_command(app)
-    paragraphs = {name: _help_of(program, name).split("\n\n")[0] for name in MODULES}
+    paragraphs = {name: _help_of(name).split("\n\n")[0] for name in MODULES}
     return {name: " ".join(text.split()) for name, text in paragraphs.items()}
 
 
-def _help_of(program: object, name: str) -> str:
-    command = program.get_command(None, name)  # type: ignore[attr-defined]
-    return command.help or ""
+def _help_of(name: str) -> str:
+    command = app.get_command(click.Context(app), name)
+    return (command and command.help) or ""
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def complete(graveler, tmp_path):
 def test_completion_prints_a_script_for_each_shell(graveler, shell):
     printed = graveler.prints("completion", shell)
     assert "_GRAVELER_COMPLETE" in printed
-    assert f"complete_{'fish' if shell == 'bash' else shell}" in printed
+    assert f"{'fish' if shell == 'bash' else shell}_complete" in printed
 
 
 @pytest.mark.parametrize("words", [(), ("tcsh",), ("bash", "zsh")])

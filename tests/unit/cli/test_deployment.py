@@ -6,8 +6,8 @@ from typing import Any
 
 import boto3
 import pytest
+from click.testing import CliRunner, Result
 from moto import mock_aws
-from typer.testing import CliRunner, Result
 
 from graveler_cli.deployment import inspection, preflight
 from graveler_cli.deployment.account import Account, CannotLookError

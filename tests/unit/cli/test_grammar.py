@@ -5,8 +5,9 @@ import re
 import shlex
 
 import pytest
-from typer.main import get_command
+from click import Context
 
+from graveler_cli.grammar import Flag
 from graveler_cli.main import app
 
 MANY = -1
@@ -51,11 +52,11 @@ def leaves(command, path=()):
     if not hasattr(command, "list_commands"):
         yield " ".join(path), command
         return
-    for name in command.list_commands(None):
-        yield from leaves(command.get_command(None, name), (*path, name))
+    for name in command.list_commands(Context(command)):
+        yield from leaves(command.get_command(Context(command), name), (*path, name))
 
 
-COMMANDS = dict(leaves(get_command(app)))
+COMMANDS = dict(leaves(app))
 
 
 def value_of(parameter):
@@ -126,7 +127,7 @@ def test_every_flag_may_be_followed_by_a_boolean(refusing, name):
     flags = [
         flag
         for parameter in COMMANDS[name].params
-        if getattr(parameter, "is_bool_flag", False) and not parameter.is_eager
+        if isinstance(parameter, Flag)
         for flag in parameter.opts
     ]
     spelled = [f"{flag}={value}" for flag in flags for value in ("false", "true", "1")]
@@ -137,17 +138,15 @@ def test_every_flag_may_be_followed_by_a_boolean(refusing, name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_shows_only_what_a_user_can_write(refusing, name):
-    """No flag is negated twice, and a flag's default is a spelling of it."""
+    """No flag is negated twice, not even as a default."""
     words = name.split()
     shown = refusing.prints(*words, "--help", COLUMNS="300", TERM="dumb")
     assert "--no-no-" not in shown
     assert "[default: no-" not in shown
-    for default in re.findall(r"\[default: \((--[^)]*)\)", shown):
-        assert refusing.run(*words, default, "--help").exit_code == 0
     assert not re.search(r"\[\[|\.\.\.}|{[a-z]", shown.splitlines()[1])  # the line of the usage
     for flag in re.findall(r"--no-[a-z-]+", shown):
         told = refusing.fails(*words, f"--no-{flag.removeprefix('--')}")
-        assert told.startswith("no such option: --no-no-")
+        assert told.startswith("no such option '--no-no-")
         assert told.count("--no-no-") == 1
 
 
@@ -246,4 +245,4 @@ def test_text_that_is_not_utf8_is_no_bug_of_the_program(graveler, server):
 def test_a_misspelt_word_gets_a_suggestion(graveler):
     for words, meant in ((["merg"], "merge"), (["branch", "ls"], "list")):
         assert f"Did you mean '{meant}'? See graveler" in graveler.fails(*words)
-    assert "Possible options: --amount" in graveler.fails("log", "--amout")
+    assert "Did you mean one of: '--amount'" in graveler.fails("log", "--amout")
