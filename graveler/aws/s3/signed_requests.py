@@ -57,12 +57,9 @@ class Endpoint:
     def site(self, bucket: str) -> "_Site":
         """Return the bucket's address."""
         if self.region_of is None:
-            return _site_on_path(self.url, bucket, self.region)
+            return _site(self.url, bucket, self.region, in_host=False)
         region = self.region_of(bucket)
-        url = self.url.replace(self.region, region)
-        if not HOST_LABEL.fullmatch(bucket):
-            return _site_on_path(url, bucket, region)
-        return _site_of_host(url, bucket, region)
+        return _site(self.url.replace(self.region, region), bucket, region, in_host=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +80,16 @@ class _Site:
 
 
 @lru_cache(_SITES_MAX)
-def _site_on_path(url: str, bucket: str, region: str) -> _Site:
-    return _Site(Host.of(url), f"{urlsplit(url).path.rstrip('/')}/{bucket}/", region)
+def _site(url: str, bucket: str, region: str, *, in_host: bool) -> _Site:
+    """Return the bucket's address: a host of its own if it may have one, or a path.
 
-
-@lru_cache(_SITES_MAX)
-def _site_of_host(url: str, bucket: str, region: str) -> _Site:
-    scheme, _, host = url.partition("://")
-    return _Site(Host.of(f"{scheme}://{bucket}.{host}"), "/", region)
+    As botocore: an IP address has no hosts below it. VPC endpoints and emulators may have one.
+    """
+    host, path = Host.of(url), urlsplit(url).path.rstrip("/")
+    is_address = ":" in host.name or host.name.rpartition(".")[2].isdigit()
+    if in_host and HOST_LABEL.fullmatch(bucket) and not is_address:
+        return _Site(host._replace(name=f"{bucket}.{host.name}"), f"{path}/", region)
+    return _Site(host, f"{path}/{bucket}/", region)
 
 
 class S3Requests:

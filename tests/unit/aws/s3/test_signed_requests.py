@@ -149,6 +149,36 @@ def test_a_request_goes_to_the_host_of_the_bucket(
     assert (made.scheme, made.host, made.port, made.target) == expected
 
 
+@pytest.mark.parametrize("bucket", ["lake", "a_b", "Upper", "a" * 63])
+@pytest.mark.parametrize(
+    "url",
+    [
+        AWS_URL,
+        "http://127.0.0.1:4566",
+        "https://10.0.0.5",
+        "http://[::1]:4566",
+        "http://localhost:4566",
+        "http://minio.internal:9000/base/",
+        "https://bucket.vpce-1a2b.s3.eu-west-1.vpce.amazonaws.com",
+    ],
+)
+def test_with_an_endpoint_of_the_environment_a_bucket_is_where_botocore_finds_it(
+    url: str, bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    client = boto3.client(
+        "s3",
+        region_name=REGION,
+        aws_access_key_id=LONG_LIVED.access_key,
+        aws_secret_access_key=LONG_LIVED.secret_key,
+        config=s3_config(None),
+    )
+    place = Endpoint(client.meta.endpoint_url, REGION, lambda _bucket: REGION)
+    ours = url_of(requests_of(place).sign_get(f"s3://{bucket}/a/b", {}))
+    theirs = client.generate_presigned_url("get_object", {"Bucket": bucket, "Key": "a/b"})
+    assert ours == theirs.partition("?")[0]
+
+
 def test_a_host_header_names_a_port_only_if_it_is_not_the_usual_one() -> None:
     for url, host in (
         ("http://127.0.0.1:9000", "127.0.0.1:9000"),
