@@ -38,6 +38,7 @@ path_argument = partial(
     help="lakefs://REPO/REF/PATH, REF as dev or dev~3",
     shell_complete=completion.paths,
 )
+changed_path_argument = partial(path_argument, help="lakefs://REPO/BRANCH/PATH")
 
 prefix_option = option("--prefix", default="", help="Show results that begin with this.")
 after_option = option("--after", default="", help="Show results after this value.")

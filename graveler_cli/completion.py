@@ -12,6 +12,8 @@ from graveler_cli.errors import CommandError
 from graveler_cli.uris import SCHEME
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from graveler_cli.client import LakeClient
     from graveler_cli.session import CommandSession
 
@@ -43,6 +45,22 @@ def tags(context: click.Context, _: click.Parameter, incomplete: str) -> list[st
 def paths(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return URIs of repositories, then of refs, then of folders and objects."""
     return _completed(context, incomplete, _paths)
+
+
+def local_paths(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Have the shell complete local files and folders."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def local_or_stored_paths(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> "list[str] | list[CompletionItem]":
+    """Have the shell complete local files and folders, or return URIs as `paths` if one begins."""
+    if incomplete.startswith(SCHEME):
+        return paths(context, parameter, incomplete)
+    return local_paths(context, parameter, incomplete)
 
 
 def _completed(

@@ -34,11 +34,16 @@ _BOOLEANS = {
 }
 
 
+# A file that the command opens, and reports on if it cannot.
+FILE = click.Path(path_type=Path, readable=False)
+
+
 class Option(click.Option):
-    """An option; the help shows its default, if that is not empty."""
+    """An option; the help shows its default, if that is not empty, and its variable."""
 
     def __init__(self, param_decls: Sequence[str], **extra: Any) -> None:  # noqa: ANN401 - click's
         extra.setdefault("show_default", bool(extra.get("default")))
+        extra.setdefault("show_envvar", True)
         super().__init__(param_decls, **extra)
 
 
@@ -87,7 +92,9 @@ class Command(click.Command):
         self.params += _program_options(self.params, is_first=False)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _spelled_out(args, self.params))
+        # Behind the first word of another program's command line, all is its own.
+        spelled = _spelled_out if ctx.allow_interspersed_args else _spelled_before_words
+        return super().parse_args(ctx, spelled(args, self.params))
 
     def invoke(self, ctx: click.Context) -> object:
         assert self.callback
@@ -95,7 +102,7 @@ class Command(click.Command):
 
 
 class CommandGroup(click.Group):
-    """A group of commands; without a command, it shows its help.
+    """A group of commands; without a command, it shows its help, as `help COMMAND` does.
 
     The program's options may precede its command.
     """
@@ -111,23 +118,42 @@ class CommandGroup(click.Group):
         """Accept another name for a command, which the help omits."""
         self.add_command(_renamed(command, name, is_hidden=True))
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._spelled(args) or ["--help"])
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
+        return list(self.commands)  # in the order of their work
 
-    def _spelled(self, args: list[str]) -> list[str]:
-        """Return the arguments with those before the command spelled out."""
-        valued = _valued(self.params)
-        words = enumerate(zip(args, ["", *args], strict=False))
-        own = (at for at, (arg, before) in words if arg[:1] != "-" and before not in valued)
-        count = next(own, len(args))
-        return [*_spelled_out(args[:count], self.params), *args[count:]]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._summaries(ctx)))
+
+    def _summaries(self, ctx: click.Context) -> Iterator[tuple[str, str]]:
+        """Yield the names in the help, each with the first paragraph of the command's own help."""
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command and not command.hidden:
+                yield name, " ".join((command.help or "").partition("\n\n")[0].split())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args[0] == "help" and "help" not in names:
+            args = [*args[1:], "--help"]
+            if len(args) == 1:
+                self.parse_args(ctx, args)
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _spelled_before_words(args, self.params) or ["--help"])
 
 
 _PROGRAM_OPTIONS: tuple[Callable[..., Option], ...] = (
     partial(
         Option,
         ["config", "--config", "-c"],
-        type=click.Path(path_type=Path),
+        type=FILE,
         envvar=CONFIG_VARIABLE,
         help="Configuration file of lakectl.",
         show_default="~/.lakectl.yaml",
@@ -192,19 +218,10 @@ class Program(CommandGroup):
     summaries: ClassVar[Mapping[str, str]] = {}
     _is_program = True
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # lakectl's `help COMMAND` is `COMMAND --help`.
-        is_help = args[:1] == ["help"] and "help" not in self.modules
-        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else args)
-
-    def format_commands(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click's
-        formatter: click.HelpFormatter,
-    ) -> None:
-        shown = [name for name, (_, is_hidden) in self.modules.items() if not is_hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.summaries[name]) for name in shown])
+    def _summaries(self, ctx: click.Context) -> Iterator[tuple[str, str]]:  # noqa: ARG002 - click's
+        for name, (_, is_hidden) in self.modules.items():
+            if not is_hidden:
+                yield name, self.summaries[name]
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
         return list(self.modules)
@@ -222,16 +239,6 @@ class Program(CommandGroup):
         command = getattr(module, "app", None) or module.command
         return _renamed(command, cmd_name, is_hidden=is_hidden)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as error:
-            raise click.NoSuchCommand(
-                error.command_name, possibilities=self.modules, ctx=ctx
-            ) from None
-
     def main(self, *args: Any, **extra: Any) -> NoReturn:  # noqa: ANN401 - click's
         """Run the command that the arguments name, and end the process with its exit code."""
         words = [*args, extra.get("args")][0] or sys.argv[1:]
@@ -239,12 +246,14 @@ class Program(CommandGroup):
         try:
             # Only --help and click.exceptions.Exit return a code.
             code = super().main(*args, **{**extra, "obj": session, "standalone_mode": False}) or 0
-        except click.ClickException as error:
-            as_json = "--json" in words
-            click.echo(_failure(error, session, as_json=as_json), err=True)
-            code = 1  # click says 2 of wrong arguments
         except click.Abort:
             code = 130  # Ctrl-C before the command
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is one line
+            if session.has_debug:
+                trace = "".join(traceback.format_exception(error))
+                click.echo(harmless(trace), err=True, nl=False)
+            click.echo(_failure(error, session, as_json="--json" in words), err=True)
+            code = 1  # click says 2 of wrong arguments
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -252,20 +261,6 @@ class Program(CommandGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None  # without click's line
-        except Exception as error:
-            if ctx.obj.has_debug and not isinstance(error, click.exceptions.Exit):
-                trace = "".join(traceback.format_exception(error))
-                click.echo(harmless(trace), err=True, nl=False)
-            # click ends silently after BrokenPipeError: the reader of the output has ended.
-            if isinstance(error, (click.ClickException, click.exceptions.Exit, BrokenPipeError)):
-                raise
-            if isinstance(error, UnicodeEncodeError):
-                wrong = error.object[max(error.start - 20, 0) : error.end + 20]
-                raise click.ClickException(f"{wrong!r} is not UTF-8: write it in UTF-8") from error
-            if isinstance(error, OSError):
-                raise click.ClickException(_system_error(error)) from error
-            bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
-            raise click.ClickException(bug) from error
 
 
 def _renamed(command: click.Command, name: str, *, is_hidden: bool) -> click.Command:
@@ -280,6 +275,15 @@ def _valued(parameters: list[click.Parameter]) -> set[str]:
     return {name for each in options if not each.is_flag for name in each.opts}
 
 
+def _spelled_before_words(args: list[str], parameters: list[click.Parameter]) -> list[str]:
+    """Return the arguments; those before the first word, such as a command, in click's spelling."""
+    valued = _valued(parameters)
+    words = enumerate(zip(args, ["", *args], strict=False))
+    own = (at for at, (arg, before) in words if arg[:1] != "-" and before not in valued)
+    count = next(own, len(args))
+    return [*_spelled_out(args[:count], parameters), *args[count:]]
+
+
 def _spelled_out(args: list[str], parameters: list[click.Parameter]) -> list[str]:
     """Return the arguments in click's spelling.
 
@@ -289,7 +293,16 @@ def _spelled_out(args: list[str], parameters: list[click.Parameter]) -> list[str
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
-    flags = {name: flag for flag in parameters if isinstance(flag, Flag) for name in flag.opts}
+    # By spelling: how to turn the flag on by it, and off.
+    flags = {
+        name: spellings
+        for flag in parameters
+        if isinstance(flag, Flag)
+        for name, *spellings in (
+            *((name, name, flag.negative) for name in flag.opts),
+            (flag.negative, flag.negative, flag.opts[0]),
+        )
+    }
     valued = _valued(parameters)
     words: list[str] = []
     options, is_value = True, False
@@ -304,10 +317,8 @@ def _spelled_out(args: list[str], parameters: list[click.Parameter]) -> list[str
             words.append(joined)
         elif value not in _BOOLEANS:
             raise UsageError(f"{name} is {value!r}: write true or false")
-        elif _BOOLEANS[value]:
-            words.append(name)
-        elif negative := flags[name].negative:
-            words.append(negative)
+        elif spelling := flags[name][not _BOOLEANS[value]]:
+            words.append(spelling)
         else:
             words = [word for word in words if word != name]
     return words
@@ -329,13 +340,7 @@ def _joined(arg: str, flags: Container[str], valued: Container[str]) -> tuple[st
     return arg, False
 
 
-def _system_error(error: OSError) -> str:
-    """Return the system's message, with the file's name."""
-    reason = (error.strerror or str(error)).lower()
-    return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
-
-
-def _failure(error: click.ClickException, session: CommandSession, *, as_json: bool) -> str:
+def _failure(error: Exception, session: CommandSession, *, as_json: bool) -> str:
     """Return the line about a failure, with the request's ID in the server's logs."""
     line = _line_of(error)
     request_id = getattr(error, "request_id", "")
@@ -348,13 +353,34 @@ def _failure(error: click.ClickException, session: CommandSession, *, as_json: b
     )
 
 
-def _line_of(error: click.ClickException) -> str:
+def _line_of(error: Exception) -> str:
     """Return the message on one line; refer to the help if the command line is wrong."""
     # The message may have names of other users: they must not control the terminal.
-    text = error.format_message()
+    text = _message_of(error)
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     context = getattr(error, "ctx", None)
     if context is None:
         return line
     line = line[:1].lower() + line[1:].removesuffix(".")
     return f"{line}{' See' if line.endswith('?') else '; see'} {context.command_path} --help"
+
+
+def _message_of(error: Exception) -> str:
+    match error:
+        case click.NoSuchOption(option_name=name) | click.NoSuchCommand(command_name=name):
+            # A negative spelling is nobody's first thought.
+            meant = [
+                repr(each)
+                for each in error.possibilities or ()
+                if not each.startswith("--no-") or name.startswith("--no-")
+            ]
+            return f"{error.message} Did you mean {', '.join(meant)}?" if meant else error.message
+        case click.ClickException():
+            return error.format_message()
+        case UnicodeEncodeError():
+            wrong = error.object[max(error.start - 20, 0) : error.end + 20]
+            return f"{wrong!r} is not UTF-8: write it in UTF-8"
+        case OSError():
+            reason = (error.strerror or str(error)).lower()
+            return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
+    return f"{type(error).__name__}: {error}; please report it (--debug shows where)"

@@ -4,12 +4,15 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from msgspec import Struct
 
 from graveler_cli.configuration import CONFIG_VARIABLE
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 PREFIXES = ("graveler-", "lakectl-")
 
@@ -31,6 +34,11 @@ class PluginCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.args = list(args)
         return []
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        return [CompletionItem(incomplete, type="file")]
 
     def invoke(self, ctx: click.Context) -> NoReturn:
         # The plugin reads the same configuration.

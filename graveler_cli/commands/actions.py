@@ -15,7 +15,7 @@ from graveler_cli.arguments import (
 )
 from graveler_cli.client import PAGE_SIZE
 from graveler_cli.errors import CommandError, UsageError
-from graveler_cli.grammar import CommandGroup, option
+from graveler_cli.grammar import FILE, CommandGroup, option
 from graveler_cli.schemas import ResultPage
 from graveler_cli.session import CommandSession
 
@@ -127,7 +127,7 @@ def describe(session: CommandSession, uri: str, run_id: str, *, amount: int, aft
 @app.command("validate")
 @click.argument(
     "file",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Action file; - is standard input.",
 )
 def validate(session: CommandSession, file: Path) -> None:

@@ -26,7 +26,8 @@ from graveler_cli.session import CommandSession
     "--epoch-time-seconds",
     default=-1,
     metavar="UNIX_SECONDS",
-    help="The date of the commit, instead of now.",
+    help="The date of the commit.",
+    show_default="now",
 )
 def command(
     session: CommandSession,

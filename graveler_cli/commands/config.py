@@ -52,7 +52,10 @@ def _ask(label: str, current: str, *, hidden: bool) -> str:
     shown = f" [{'*' * 8 if hidden else current}]" if current else ""
     question = f"{label}{shown}: "
     if hidden and sys.stdin.isatty():
-        return getpass(question, sys.stderr) or current
+        try:
+            return getpass(question, sys.stderr) or current
+        except EOFError:
+            raise CommandError("aborted: the configuration stays as it was") from None
     click.echo(question, err=True, nl=False)
     answer = sys.stdin.readline()
     if not answer:

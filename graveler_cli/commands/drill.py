@@ -9,7 +9,7 @@ import click
 
 from graveler_cli.arguments import repository_argument
 from graveler_cli.errors import UsageError
-from graveler_cli.grammar import Command, flag, option
+from graveler_cli.grammar import FILE, Command, flag, option
 from graveler_cli.output import CommandOutput
 from graveler_cli.session import CommandSession
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @repository_argument("uri")
 @flag("--fresh", help="Make a dump now, instead of taking the newest one.")
-@option("--manifest", type=click.Path(path_type=Path), help="Restore the dump of this manifest.")
+@option("--manifest", type=FILE, help="Restore the dump of this manifest.")
 @option(
     "--namespace",
     default="",

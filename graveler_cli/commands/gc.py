@@ -11,7 +11,7 @@ import msgspec
 
 from graveler_cli.arguments import repository_argument
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import CommandGroup, flag, option
+from graveler_cli.grammar import FILE, CommandGroup, flag, option
 from graveler_cli.output import go_time
 from graveler_cli.retention import Preparation, Retention, read_rules
 from graveler_cli.session import CommandSession
@@ -24,7 +24,7 @@ app = CommandGroup(help="Manage the garbage collection policy.")
 @option(
     "--filename",
     "-f",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     help="File with the policy as JSON; - is standard input.",
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from graveler_cli import completion
 from graveler_cli.arguments import (
     PARALLELISM,
     home_expanded,
@@ -48,11 +49,15 @@ _COLORS: dict[str, Color] = {
 }
 
 source_argument = partial(
-    click.argument, metavar="PATH_URI", help="lakefs://REPO/REF/PATH, or lakefs://REPO/REF/"
+    click.argument,
+    metavar="PATH_URI",
+    help="lakefs://REPO/REF/PATH, or lakefs://REPO/REF/",
+    shell_complete=completion.paths,
 )
 folder_argument = partial(
     click.argument,
     default=".",
+    shell_complete=completion.local_paths,
     help="The directory; the current one if left out.",
 )
 gitignore_option = flag(
@@ -209,6 +214,7 @@ def pull(
 @click.argument(
     "directory",
     required=False,
+    shell_complete=completion.local_paths,
     help="The directory; the current one if left out, or with --all, the git repository.",
 )
 @option("--ref", "-r", default="", help="Another ref, as lakefs://REPO/REF.")
@@ -252,7 +258,12 @@ def checkout(
 
 
 @app.command("list")
-@click.argument("directory", required=False, help="Where to look; the git repository if left out.")
+@click.argument(
+    "directory",
+    required=False,
+    shell_complete=completion.local_paths,
+    help="Where to look; the git repository if left out.",
+)
 def list_(session: CommandSession, directory: str | None) -> None:
     """List the linked directories below a directory."""
     root = _root(directory)

@@ -38,7 +38,7 @@ class MergeResult(Struct, frozen=True):
     default="",
     help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
     "is an error.",
-    shell_complete=lambda *_: list(STRATEGIES),
+    shell_complete=lambda _, __, begun: [each for each in STRATEGIES if each.startswith(begun)],
 )
 @flag("--force", help="Also merge into a read-only branch, or without changes.")
 @flag("--allow-empty", help="Allow a merge without changes.")

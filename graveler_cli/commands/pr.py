@@ -97,8 +97,8 @@ app.add_alias("ls", list_)
 
 
 @app.command("create")
-@branch_argument("source_uri")
-@branch_argument("destination_uri")
+@branch_argument("source_uri", metavar="SOURCE_URI", help="The branch with the changes.")
+@branch_argument("destination_uri", metavar="DESTINATION_URI", help="The branch to merge into.")
 @title_option
 @description_option
 def create(

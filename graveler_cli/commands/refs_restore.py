@@ -15,7 +15,7 @@ from graveler_cli.dumps import (
     timeout_option,
 )
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import Command, option
+from graveler_cli.grammar import FILE, Command, option
 from graveler_cli.output import progress
 from graveler_cli.schemas import TaskCreation
 from graveler_cli.session import CommandSession
@@ -27,7 +27,7 @@ _RESTORE = "/repositories/{repository}/restore"
 @repository_argument("uri")
 @option(
     "--manifest",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     help="The file that `refs-dump` printed; - is standard input.",
 )

@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 
 from graveler_cli.errors import CommandError, NotInstalledError
-from graveler_cli.grammar import Command, flag, option
+from graveler_cli.grammar import FILE, Command, flag, option
 from graveler_cli.session import CommandSession
 
 
 @click.command(cls=Command)
 @option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=FILE,
     envvar="GRAVELER_DATA",
     help="Folder of all state.",
     show_default="~/.graveler",

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
+from graveler_cli import completion
 from graveler_cli.arguments import content_of
 from graveler_cli.errors import CommandError, NotInstalledError, UsageError
 from graveler_cli.grammar import CommandGroup, flag, option
@@ -19,7 +20,11 @@ from graveler_cli.session import CommandSession
 
 app = CommandGroup(help="Inspect range and metarange files, without a server.")
 
-file_argument = partial(click.argument, help="A file, s3://BUCKET/KEY, or - for standard input.")
+file_argument = partial(
+    click.argument,
+    help="A file, s3://BUCKET/KEY, or - for standard input.",
+    shell_complete=completion.local_paths,
+)
 records_option = option("--amount", default=-1, help="How many records; -1 is all.")
 
 _S3 = "s3://"

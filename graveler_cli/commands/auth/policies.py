@@ -5,14 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
 from graveler_cli.arguments import content_of
 from graveler_cli.commands.auth.requests import POLICY, ChangeCommand, ListCommand, group
 from graveler_cli.commands.auth.schemas import Policy, Statement
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import option
+from graveler_cli.grammar import FILE, option
 from graveler_cli.output import local_time
 from graveler_cli.session import CommandSession
 
@@ -48,7 +47,7 @@ class _Document(msgspec.Struct, frozen=True):
 @policy_option
 @option(
     "--statement-document",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     help='File with {"statement": [...]} as JSON; - is standard input.',
 )

@@ -1,6 +1,6 @@
 """`graveler fs rm`, `stage` and `update-metadata`."""
 
-from graveler_cli.arguments import pairs_of, path_argument
+from graveler_cli.arguments import changed_path_argument, pairs_of
 from graveler_cli.commands.fs.options import (
     BRANCH_OBJECT,
     check,
@@ -20,7 +20,7 @@ from graveler_cli.session import CommandSession
 _CONCURRENCY = 50
 
 
-@path_argument("uri")
+@changed_path_argument("uri")
 @recursive_option
 @option("--concurrency", "-C", default=_CONCURRENCY, help="How many requests are sent at a time.")
 def rm(session: CommandSession, uri: str, *, recursive: bool, concurrency: int) -> None:
@@ -36,7 +36,7 @@ def rm(session: CommandSession, uri: str, *, recursive: bool, concurrency: int) 
     check("rm", runner.remove((each.path for each in listed(session, path)), concurrency))
 
 
-@path_argument("uri")
+@changed_path_argument("uri")
 @option("--location", required=True, help="The location of the data, as s3://BUCKET/KEY.")
 @option("--size", type=int, required=True, help="The size in bytes.")
 @option("--checksum", required=True, help="The MD5 in hexadecimal digits.")
@@ -75,7 +75,7 @@ def stage(
     session.output.item(found, lambda each: stat_lines(session, each))
 
 
-@path_argument("uri")
+@changed_path_argument("uri")
 @metadata_option
 def update_metadata(session: CommandSession, uri: str, *, metadata: tuple[str, ...]) -> None:
     """Replace an object's user metadata."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graveler_cli import completion
 from graveler_cli.arguments import no_progress_option, parallelism_option, pre_sign_option
 from graveler_cli.commands.fs.options import (
     check,
@@ -32,8 +33,16 @@ if TYPE_CHECKING:
 _DELETED_AT_ONCE = 1000
 
 
-@click.argument("source", help="A local folder, or lakefs://REPO/REF/PATH.")
-@click.argument("destination", help="A path of a branch, or a local folder.")
+@click.argument(
+    "source",
+    help="A local folder, or lakefs://REPO/REF/PATH.",
+    shell_complete=completion.local_or_stored_paths,
+)
+@click.argument(
+    "destination",
+    help="A path of a branch, or a local folder.",
+    shell_complete=completion.local_or_stored_paths,
+)
 @flag("--delete", help="Delete objects or files that the source does not have.")
 @flag("--dry-run", help="Show the changes, and make none.")
 @option("--exclude", multiple=True, help="Leave out names that match this pattern, as '*.tmp'.")

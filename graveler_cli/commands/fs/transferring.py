@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from graveler_cli import completion
 from graveler_cli.arguments import (
+    changed_path_argument,
     no_progress_option,
     pairs_of,
     parallelism_option,
@@ -42,8 +44,14 @@ _STANDARD_INPUT = "-"
 _INPUT_BYTES_MAX = 8 * 1024 * 1024
 
 
-@path_argument("uri")
-@option("--source", "-s", required=True, help="The file or folder; - is standard input.")
+@changed_path_argument("uri")
+@option(
+    "--source",
+    "-s",
+    required=True,
+    help="The file or folder; - is standard input.",
+    shell_complete=completion.local_paths,
+)
 @option("--content-type", default="", help="The MIME type.", show_default="by the file's name")
 @metadata_option
 @recursive_option
@@ -146,6 +154,7 @@ def upload_of(
     "destination",
     default=".",
     help="The file or folder; the current folder if left out.",
+    shell_complete=completion.local_paths,
 )
 @recursive_option
 @parallelism_option

@@ -72,6 +72,38 @@ def test_completion_prints_a_script_for_each_shell(graveler, shell):
     assert f"{'fish' if shell == 'bash' else shell}_complete" in printed
 
 
+@pytest.mark.parametrize(
+    ("shell", "mended"), [("zsh", "compset -P '-*='"), ("fish", 'string split -m 1 ","')]
+)
+def test_the_scripts_of_other_shells_keep_options_and_commas(graveler, shell, mended):
+    assert mended in graveler.prints("completion", shell)
+
+
+def test_an_open_quote_completes_like_none(complete, server):
+    server.will_answer(page("foo"))
+    assert complete("graveler branch show '") == ["lakefs://"]
+    assert complete("graveler branch show lakefs://f'") == ["oo/"]
+
+
+def test_an_option_and_its_value_in_one_word_stay_together(complete, server):
+    line = "graveler merge lakefs://foo/a lakefs://foo/b --strategy=so"
+    assert complete(line) == ["source-wins"]
+
+
+def test_local_files_are_left_to_the_shell(graveler):
+    for words in (
+        "fs upload --source ",
+        "fs sync ",
+        "sst cat ",
+        "local status ",
+        "actions validate ",
+    ):
+        shown = graveler.run(
+            _GRAVELER_COMPLETE="fish_complete", COMP_WORDS=f"graveler {words}", COMP_CWORD=""
+        )
+        assert shown.stdout == "file,\n"
+
+
 @pytest.mark.parametrize("words", [(), ("tcsh",), ("bash", "zsh")])
 def test_completion_of_no_shell_is_refused(graveler, words):
     graveler.fails("completion", *words)
@@ -165,3 +197,4 @@ def test_a_server_that_fails_completes_nothing_and_is_asked_once(complete, serve
 def test_what_wins_a_conflict_completes(complete):
     line = "graveler merge lakefs://foo/a lakefs://foo/b --strategy "
     assert complete(line) == ["dest-wins", "source-wins"]
+    assert complete(f"{line}so") == ["source-wins"]

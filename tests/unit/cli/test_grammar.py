@@ -158,6 +158,26 @@ def test_a_negative_flag_that_is_false_takes_itself_back(refusing):
         assert "leave out" not in refusing.fails(*query, *spelled)
 
 
+@pytest.mark.parametrize("off", ["--no-verify", "--verify=false", "--no-verify=true"])
+def test_a_flag_that_is_on_is_turned_off_in_any_spelling(graveler, server, tmp_path, off):
+    found = {
+        "path": "a",
+        "path_type": "object",
+        "physical_address": "s3://b/a",
+        "checksum": "d41d8cd98f00b204e9800998ecf8427e",
+        "mtime": 0,
+        "size_bytes": 1,
+    }
+    for spelled in ([off], ["--verify", off], ["--no-verify=false", off]):
+        server.answers.clear()
+        server.will_answer(found)
+        server.will_say(200, "x", "application/octet-stream")
+        target = tmp_path / "x"
+        graveler.prints("fs", "download", "lakefs://a/b/c", str(target), "--no-pre-sign", *spelled)
+        assert target.read_text() == '"x"' or target.read_text() == "x"
+        target.unlink()
+
+
 def test_a_flag_that_is_false_is_not_set(graveler, server):
     graveler.run("repo", "delete", "lakefs://foo", "--yes=false", stdin="n\n")
     assert server.asked == []
@@ -245,4 +265,28 @@ def test_text_that_is_not_utf8_is_no_bug_of_the_program(graveler, server):
 def test_a_misspelt_word_gets_a_suggestion(graveler):
     for words, meant in ((["merg"], "merge"), (["branch", "ls"], "list")):
         assert f"Did you mean '{meant}'? See graveler" in graveler.fails(*words)
-    assert "Did you mean one of: '--amount'" in graveler.fails("log", "--amout")
+    assert "'--amout'. Did you mean '--amount', '--dot'? See" in graveler.fails("log", "--amout")
+    assert "Did you mean '--recursive'," in graveler.fails("fs", "ls", "x", "--recusive")
+
+
+def test_a_group_lists_its_commands_in_full_and_in_the_order_of_their_work(graveler):
+    shown = graveler.prints("bisect", "--help")
+    names = [shown.index(f"\n  {name} ") for name in ("start", "good", "bad", "run", "log", "view")]
+    assert names == sorted(names)
+    for name, command in COMMANDS.items():
+        group, _, last = name.rpartition(" ")
+        if group and not command.hidden:
+            listed = " ".join(graveler.prints(*group.split(), "--help").split())
+            assert f"{last} {' '.join(command.help.partition(chr(10) * 2)[0].split())}" in listed
+
+
+@pytest.mark.parametrize(
+    "words", ["help fs ls", "fs help ls", "--no-color help fs ls", "fs ls --help"]
+)
+def test_help_stands_before_a_command_or_behind_it(graveler, words):
+    assert "Usage: graveler fs ls [OPTIONS] PATH_URI" in graveler.prints(*words.split())
+
+
+def test_help_names_the_variables_that_stand_for_options(graveler):
+    assert "[env var: LAKECTL_BASE_URI]" in graveler.prints("--help")
+    assert "env var: GRAVELER_PORT" in graveler.prints("serve", "--help")
