@@ -155,10 +155,10 @@ def test_a_request_goes_to_the_host_of_the_bucket(
     [
         AWS_URL,
         "http://127.0.0.1:4566",
-        "https://10.0.0.5",
+        "https://192.0.2.5",
         "http://[::1]:4566",
         "http://localhost:4566",
-        "http://minio.internal:9000/base/",
+        "http://minio.example:9000/base/",
         "https://bucket.vpce-1a2b.s3.eu-west-1.vpce.amazonaws.com",
     ],
 )
