@@ -33,12 +33,8 @@ _GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
 _READ_ITEMS = (*_GET, "dynamodb:Query")
 _PUT_ITEMS = ("dynamodb:BatchWriteItem", "dynamodb:PutItem")
 # For the refs table, which changes by transactions.
-_CHANGE_ITEMS = (
-    *_PUT_ITEMS,
-    "dynamodb:ConditionCheckItem",
-    "dynamodb:DeleteItem",
-    "dynamodb:UpdateItem",
-)
+_UPDATE_ITEMS = (*_PUT_ITEMS, "dynamodb:ConditionCheckItem", "dynamodb:UpdateItem")
+_CHANGE_ITEMS = (*_UPDATE_ITEMS, "dynamodb:DeleteItem")
 # CDK grants these to writers of a table that our key encrypts; AWS documents no smaller set.
 _USE_TABLES_KEY = (
     "kms:Decrypt",
@@ -53,6 +49,7 @@ _USE_TABLES_KEY = (
 _RECEIVE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 # A multipart upload needs PutObject, and AbortMultipartUpload if it fails.
 _PUT = ("s3:AbortMultipartUpload", "s3:PutObject")
+_LIST_PARTS = "s3:ListMultipartUploadParts"
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class RolePermissions:
             *self._secrets(("kms:Decrypt", "kms:Encrypt")),
             *self._read_lakes(self.settings.dump_place),  # restores read there
             *self._find_exports(),
-            self._objects("PutObjects", _PUT, self.namespaces),
+            self._objects("PutObjects", (*_PUT, _LIST_PARTS), self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
             # It only starts runs: it stops none, and reads no arguments of other users' runs.
@@ -117,9 +114,7 @@ class RolePermissions:
     def _change_branches(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
         """Allow the changes of tasks, whose messages come from the queue."""
         return [
-            self._refs(
-                (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
-            ),
+            self._refs((*_READ_ITEMS, *_UPDATE_ITEMS), (CLEANUPS, *_OF_REPOSITORIES)),
             self._index(),
             # It stages copies and moves of prefixes, and seals restored entries.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
@@ -240,7 +235,7 @@ class RolePermissions:
         PutObject.
         """
         change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-        write = (*_PUT, "s3:ListMultipartUploadParts")
+        write = (*_PUT, _LIST_PARTS)
         return [
             self._refs((*_READ_ITEMS, *change), ("repository#*",)),
             self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),

@@ -100,17 +100,12 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("Refs", "dynamodb:DeleteItem"): _AGE,
         ("EndOffers", "dynamodb:UpdateItem"): _AGE,
         ("Staging", "dynamodb:BatchWriteItem"): _AGE,
-        ("Staging", "dynamodb:Query"): _AGE,
     },
     "export": {
-        ("FindObjects", "s3:ListBucket"): _MISSING,
-        ("FindExports", "s3:ListBucket"): _MISSING,
         ("WriteExports", "s3:AbortMultipartUpload"): _UNFINISHED,
         ("ForgetExports", "dynamodb:DeleteItem"): "A branch goes while it is exported.",
     },
     "export-job": {
-        ("FindObjects", "s3:ListBucket"): _MISSING,
-        ("FindExports", "s3:ListBucket"): _MISSING,
         ("WriteExports", "s3:AbortMultipartUpload"): _UNFINISHED,
     },
     "gateway": {

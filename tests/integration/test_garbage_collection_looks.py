@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -121,7 +120,7 @@ def test_executors_stop_when_another_run_has_taken_over(
 
     def take_over(step: str) -> None:
         if step == "looked":
-            repository: Any = read_repository(lake.engine, lake.name)
+            repository = read_repository(lake.engine, lake.name).record
             later_ns = time.time_ns() + 3600 * 10**9
             assert deployment(lake.world).jobs.take_lease(
                 repository, LEASE, "other", now_ns=later_ns, until_ns=later_ns
