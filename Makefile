@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check durations simulate mutants fuzz torture bench lock docs page launcher wheel browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check deployed durations simulate mutants fuzz torture bench lock docs page launcher wheel browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -18,6 +18,7 @@ COMMAND_INSTALLED := $(VENV)/bin/graveler
 # npm's own note of what it installed for the web page.
 PAGE_INSTALLED := webui/node_modules/.package-lock.json
 CDK_INSTALLED := node_modules/.package-lock.json
+EMULATOR_INSTALLED := $(VENV)/emulator/.requirements-emulator.txt
 
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,13 +60,16 @@ check: install ## Format, lint, types, import rules and every test that is fast
 durations: install ## Write anew which tests are too slow for check: tests/slow.txt
 	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation)" --slow-tests write
 
-test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
+test: check jars browser $(PAGE_INSTALLED) $(EMULATOR_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
 	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest $(WORKERS) 3 --dist loadfile \
 	  -m "(slow or simulation or hypothesis or server or packages or browser) and not long"
 
-test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
+test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) $(EMULATOR_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
 	$(VENV)/bin/pytest -m long $(WORKERS) 2 --dist loadfile $(TESTS) || [ $$? = 5 ]
 	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis $(WORKERS) 2 --timeout 7200 $(TESTS) || [ $$? = 5 ]
+
+deployed: install $(EMULATOR_INSTALLED) ## Deploy what `make dist` writes into an emulator of AWS, and use it
+	$(VENV)/bin/pytest tests/deployed
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
@@ -89,6 +93,7 @@ COMPILE := uv pip compile --universal --python-version 3.11 --no-header
 lock: ## Compile all files of requirements anew (needs uv)
 	$(COMPILE) --upgrade pyproject.toml --extra serve --group pyproject.toml:dev -o requirements-dev.txt
 	$(COMPILE) pyproject.toml --extra serve -c requirements-dev.txt -o requirements.txt
+	$(COMPILE) --upgrade --group pyproject.toml:emulator -o requirements-emulator.txt
 	@# Only what is in these extras: the command line's packages have no place in a function.
 	for extra in server:graveler gateway:gateway; do \
 	  python3 -m layers.requirements $${extra%:*} | $(COMPILE) --no-annotate --generate-hashes \
@@ -169,6 +174,10 @@ $(VENV)/.%: % | $(PYTHON)
 	@echo "Installing $< into $(VENV)"
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r $<
+	@touch $@
+
+$(EMULATOR_INSTALLED): requirements-emulator.txt $(PYTHON_INSTALLED)
+	@$(PYTHON) -m tests.support.servers.emulator
 	@touch $@
 
 $(COMMAND_INSTALLED): pyproject.toml $(RUNTIME_INSTALLED)

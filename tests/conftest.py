@@ -43,4 +43,5 @@ pytest_plugins = (
     "tests.support.checks.durations",
     "tests.support.checks.scheduling",
     "tests.support.servers.stack",
+    "tests.support.servers.archives",
 )

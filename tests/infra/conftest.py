@@ -1,6 +1,3 @@
-import fcntl
-import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -11,10 +8,8 @@ import pytest
 
 from layers.graveler.archive import compile_sources, write_zip
 from layers.graveler.build import FOLDER, copy_engine, layer_path
-from layers.jobs.build import build as build_jobs
 from layers.jobs.build import copy_jobs, jobs_path
 from tests.support.checks.templates import Deployment
-from tests.support.servers.runtime import ARCHITECTURE, build_layer
 from tests.support.servers.synths import Synthesizer, synthesizer
 from tests.support.worlds.shapes import SHAPES
 
@@ -42,39 +37,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _SYNTHS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.packages)
-
-
-@pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Have one worker of the test run fill a folder; the others wait for it and use the same."""
-    shared = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        shared = shared.parent
-
-    def made(name: str, fill: Callable[[Path], object]) -> Path:
-        folder = shared / name
-        folder.mkdir(exist_ok=True)
-        with (folder / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (folder / "done").exists():
-                fill(folder)
-                (folder / "done").touch()
-        return folder
-
-    return made
-
-
-@pytest.fixture(scope="session")
-def layer(made_once) -> Path:
-    """The functions' layer, for this machine."""
-    folder = made_once("layer", build_layer)
-    return layer_path(ARCHITECTURE, folder)
-
-
-@pytest.fixture(scope="session")
-def jobs_archive(made_once) -> Path:
-    """The jobs' archive, for this machine's processor."""
-    return jobs_path(made_once("jobs", lambda folder: build_jobs(folder, platform.machine())))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""CloudFormation by moto: templates without what moto cannot make."""
+"""Templates without what an emulator cannot make: for moto, and for MiniStack (emulator.py)."""
 
 import json
 from typing import Any
@@ -29,6 +29,93 @@ def as_moto_knows(template: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+# What MiniStack cannot make, by resource type, with the reason. tests/deployed/test_emulator.py fails
+# when it has learnt one.
+LEFT_OUT = {
+    "AWS::Events::Archive": "It has no archives of events.",
+    "AWS::Glue::SecurityConfiguration": "It has no encryption settings of jobs.",
+    "AWS::CloudWatch::Alarm": "It knows no arithmetic of metrics; other alarms stay.",
+}
+# Conditions of policies that it cannot decide. It serves HTTP, so a denial of HTTP would deny
+# everything; and it does not know the encryption context of a request.
+TRANSPORT = "aws:SecureTransport"
+CONTEXT = "kms:EncryptionContext:"
+
+
+def as_emulated(template: dict[str, Any]) -> dict[str, Any]:
+    """Return the template without what MiniStack cannot make; references to it go, or are texts."""
+    resources: dict[str, Any] = template["Resources"]
+    unknown = {name for name, each in resources.items() if is_left_out(each)}
+    kept = {
+        name: {**each, "DependsOn": [other for other in _needed(each) if other not in unknown]}
+        for name, each in resources.items()
+        if name not in unknown
+    }
+    found: dict[str, Any] = _decidable(
+        _without_references({**template, "Resources": kept}, unknown)
+    )
+    return found
+
+
+def is_left_out(resource: dict[str, Any]) -> bool:
+    """Whether MiniStack cannot make this resource."""
+    kind, properties = resource["Type"], resource.get("Properties", {})
+    return kind in LEFT_OUT and (kind != "AWS::CloudWatch::Alarm" or "Metrics" in properties)
+
+
+def _without_references(value: Any, unknown: set[str]) -> Any:
+    """Leave out the properties that refer to unknown resources; a reference in a text is a text."""
+    match value:
+        case {"Fn::Join": [separator, list(parts)]}:
+            return {
+                "Fn::Join": [
+                    separator,
+                    ["none" if _refers(part, unknown) else part for part in parts],
+                ]
+            }
+        case dict():
+            return {
+                key: _without_references(each, unknown)
+                for key, each in value.items()
+                if not _refers(each, unknown)
+            }
+        case list():
+            return [
+                _without_references(each, unknown) for each in value if not _refers(each, unknown)
+            ]
+    return value
+
+
+def _refers(value: Any, unknown: set[str]) -> bool:
+    match value:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
+            return name in unknown
+    return False
+
+
+def _decidable(value: Any) -> Any:
+    """Leave out the conditions of policies that MiniStack cannot decide, and denials by them."""
+    match value:
+        case {"Effect": "Allow", "Condition": dict(condition)}:
+            kept = {
+                operator: {key: each for key, each in keys.items() if not key.startswith(CONTEXT)}
+                for operator, keys in condition.items()
+            }
+            return {**value, "Condition": {name: keys for name, keys in kept.items() if keys}}
+        case dict():
+            return {key: _decidable(each) for key, each in value.items()}
+        case list():
+            return [_decidable(each) for each in value if not _refuses_http(each)]
+    return value
+
+
+def _refuses_http(value: Any) -> bool:
+    match value:
+        case {"Effect": "Deny", "Condition": dict(condition)}:
+            return any(TRANSPORT in keys for keys in condition.values())
+    return False
+
+
 def _is_known(kind: str) -> bool:
     return kind not in _BROKEN and parsing.resource_class_from_type(kind) is not None
 
@@ -41,9 +128,12 @@ def _adapted(resource: dict[str, Any], unknown: set[str]) -> dict[str, Any]:
         adapted["Properties"].pop("Layers", None)
     if resource.get("DeletionPolicy") == "RetainExceptOnCreate":
         adapted["DeletionPolicy"] = "Retain"  # the same for a stack that was made
-    needed = adapted.pop("DependsOn", [])
-    needed = [needed] if isinstance(needed, str) else needed
-    return {**adapted, "DependsOn": [name for name in needed if name not in unknown]}
+    return {**adapted, "DependsOn": [name for name in _needed(adapted) if name not in unknown]}
+
+
+def _needed(resource: dict[str, Any]) -> list[str]:
+    needed: str | list[str] = resource.get("DependsOn", [])
+    return [needed] if isinstance(needed, str) else needed
 
 
 def _without(value: Any, unknown: set[str]) -> Any:

@@ -1,0 +1,68 @@
+"""One deployment for all tests of a worker, with IAM enforced."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from layers.graveler.build import layer_path
+from layers.jobs.build import jobs_path
+from tests.support.servers.deployed import DeployedStacks, adapt
+from tests.support.servers.emulator import EmulatedAccount, emulated_account
+from tests.support.servers.synths import synthesizer
+
+SOURCE, PUBLISHED = "company-source", "company-published"
+SETTINGS = {"readable": f"s3://{SOURCE}/in/", "exports": f"s3://{PUBLISHED}/exports/"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The archives are built from wheels."""
+    for item in items:
+        if "tests/deployed" in str(item.path):
+            item.add_marker(pytest.mark.packages)
+
+
+@pytest.fixture(scope="session")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedAccount]:
+    with emulated_account(tmp_path_factory.mktemp("emulator")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def distribution(
+    layer: Path, jobs_archive: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Path]]:
+    """Writes what `make dist STAGE=dev` writes; the layer is for this machine's processor."""
+    archives = tmp_path_factory.mktemp("real-archives")
+    shutil.copyfile(layer, layer_path("arm64", archives))
+    shutil.copyfile(jobs_archive, jobs_path(archives))
+    with synthesizer(archives) as synths:
+
+        def made(**settings: str) -> Path:
+            output = tmp_path_factory.mktemp("dist")
+            done = synths.run(output, "dev", {**SETTINGS, **settings}, program="infra.dist")
+            assert done.returncode == 0, done.stderr
+            adapt(output / "graveler-dev")
+            return output / "graveler-dev"
+
+        yield made
+
+
+@pytest.fixture(scope="session")
+def folder(distribution) -> Path:
+    """The first version."""
+    made: Path = distribution()
+    return made
+
+
+@pytest.fixture(scope="session")
+def stacks(account: EmulatedAccount, folder: Path) -> DeployedStacks:
+    """The deployment of the first version."""
+    s3 = account.client("s3")
+    for bucket in (SOURCE, PUBLISHED):
+        account.make_bucket(bucket)
+    for name in ("a", "b/c"):
+        s3.put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())
+    return DeployedStacks.of(account, folder)

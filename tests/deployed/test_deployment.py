@@ -1,0 +1,176 @@
+"""What `make dist` writes, deployed by its README into an emulator of AWS with IAM enforced."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from uuid import uuid4
+
+import pytest
+import requests
+
+from tests.deployed.conftest import PUBLISHED, SOURCE
+from tests.support.servers import deployed
+
+PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHED}/exports/")
+STEPS = 25
+
+
+@pytest.fixture(scope="module")
+def repository(stacks) -> str:
+    """A repository that the tests share."""
+    namespace = f"s3://{stacks.outputs['RepositoryBucket']}/shared"
+    body = {"name": "shared", "storage_namespace": namespace}
+    assert stacks.ask("POST", "/repositories", json=body).status_code == 201
+    return "/repositories/shared"
+
+
+def test_the_acceptance_suite_passes_on_what_the_readme_deploys(stacks):
+    outcomes = stacks.accept(*PLACES)
+    assert len(outcomes) == STEPS
+    assert {name: each for name, each in outcomes.items() if each != "ok"} == {}
+
+
+@pytest.mark.parametrize(
+    ("sid", "method", "path", "body"),
+    [
+        ("StartTasks", "POST", "/branches/main/commits/async", {"allow_empty": True}),
+        ("PutObjects", "POST", "/branches/main/objects?path=a", None),
+        ("Staging", "GET", "/branches/main/diff", None),
+    ],
+)
+def test_without_one_permission_its_requests_fail_and_with_it_they_work(
+    stacks, repository, sid, method, path, body
+):
+    def ask() -> int:
+        # Each task is another one.
+        more = {"json": {**body, "message": uuid4().hex}} if body else {"data": b"x" * 100}
+        return stacks.ask(method, repository + path, **more).status_code
+
+    assert ask() in {200, 201, 202}
+    with stacks.without("api", sid):
+        assert ask() >= 400
+    assert ask() in {200, 201, 202}
+
+
+def test_the_parts_of_an_upload_are_listed(stacks, repository):
+    uploads, where = f"{repository}/branches/main/uploads", {"path": "in-parts"}
+    begun = stacks.ask("POST", uploads, params=where, json={})
+    assert begun.status_code == 201, begun.text
+    upload = f"{uploads}/{begun.json()['upload_id']}"
+    place = stacks.ask("PUT", f"{upload}/parts/1", params=where).json()["presigned_url"]
+    assert requests.put(place, data=b"x" * 10, timeout=60).status_code == 200
+    listed = stacks.ask("GET", f"{upload}/parts", params=where)
+    assert [row["size_bytes"] for row in listed.json()["results"]] == [10], listed.text
+
+
+def test_a_commit_is_an_event_that_a_rule_of_another_program_gets(stacks, account, repository):
+    queues, events = account.client("sqs"), account.client("events")
+    queue = queues.create_queue(QueueName="subscriber")["QueueUrl"]
+    arn = queues.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]
+    bus, name = stacks.outputs["EventBus"], "subscriber"
+    pattern = json.dumps({"source": ["graveler"], "detail-type": ["Commit Created"]})
+    events.put_rule(Name=name, EventBusName=bus, EventPattern=pattern)
+    target = {"Id": "1", "Arn": arn["QueueArn"]}
+    events.put_targets(Rule=name, EventBusName=bus, Targets=[target])
+    where = f"{repository}/branches/main"
+    assert stacks.ask("POST", f"{where}/objects?path=event", data=b"x").status_code == 201
+    commit = stacks.ask("POST", f"{where}/commits", json={"message": "an event"}).json()
+    found = queues.receive_message(QueueUrl=queue, WaitTimeSeconds=20).get("Messages", [])
+    (message,) = (json.loads(each["Body"]) for each in found)
+    assert message["detail"]["commit_id"] == commit["id"]
+
+
+def test_the_web_page_is_served_beside_the_api(stacks):
+    page = requests.get(f"{stacks.endpoint}/", timeout=60)
+    assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    (script,) = re.findall(r'<script[^>]* src="([^"]+)"', page.text)
+    assert requests.get(f"{stacks.endpoint}{script}", timeout=60).status_code == 200
+
+
+@contextmanager
+def used(stacks, repository: str) -> Iterator[list[str]]:
+    """Write and read meanwhile; yield what failed, and what was read last."""
+    failures: list[str] = []
+    ended, done = Event(), Event()
+
+    def use() -> None:
+        count = 0
+        while not ended.is_set():
+            count += 1
+            path, content = f"under-load/{count}", str(count).encode()
+            where = f"{repository}/branches/main/objects"
+            written = stacks.ask("POST", where, params={"path": path}, data=content)
+            read = stacks.ask("GET", f"{repository}/refs/main/objects", params={"path": path})
+            if (written.status_code, read.content) != (201, content):
+                failures.append(f"{path}: {written.text} {read.text}")
+            done.set()
+
+    thread = Thread(target=use)
+    thread.start()
+    try:
+        assert done.wait(60)
+        yield failures
+    finally:
+        ended.set()
+        thread.join()
+
+
+def settings_of(stacks) -> dict[str, str]:
+    """The environment of the API's function, as callers reach it."""
+    functions = stacks.account.client("lambda")
+    found = functions.get_function_configuration(
+        FunctionName=f"{stacks.name}-api", Qualifier="live"
+    )
+    environment: dict[str, str] = found["Environment"]["Variables"]
+    return environment
+
+
+def test_an_update_changes_a_setting_and_fails_no_request(
+    stacks, account, repository, distribution
+):
+    before = settings_of(stacks)
+    with used(stacks, repository) as failures:
+        deployed.deploy(account, distribution(request_work_s="7"))
+    assert failures == []
+    changed = {name for name, value in settings_of(stacks).items() if before.get(name) != value}
+    assert changed == {"GRAVELER_REQUEST_WORK_S"}
+
+
+def test_an_update_that_fails_is_rolled_back_and_fails_no_request(
+    stacks, account, repository, distribution
+):
+    before = settings_of(stacks)
+    changed = distribution(request_work_s="9")
+    service = changed / f"{changed.name}.template.json"
+    template = json.loads(service.read_text())
+    resources = template["Resources"]
+    resources["Broken"] = {
+        "Type": "AWS::SQS::Queue",
+        "Properties": {"DelaySeconds": 100_000},  # more than there may be
+        # What changes has changed before.
+        "DependsOn": [
+            name for name in resources if resources[name]["Type"] == "AWS::Lambda::Alias"
+        ],
+    }
+    service.write_text(json.dumps(template))
+    with used(stacks, repository) as failures, pytest.raises(subprocess.CalledProcessError):
+        deployed.deploy(account, changed)
+    formation = account.client("cloudformation")
+    (stack,) = formation.describe_stacks(StackName=stacks.name)["Stacks"]
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert (failures, settings_of(stacks)) == ([], before)
+
+
+def test_a_service_that_is_deleted_and_made_again_has_all_data(stacks, account, repository, folder):
+    where = f"{repository}/refs/main/objects"
+    assert stacks.ask("POST", f"{repository}/branches/main/objects?path=kept", data=b"kept").ok
+    formation = account.client("cloudformation")
+    formation.delete_stack(StackName=stacks.name)
+    formation.get_waiter("stack_delete_complete").wait(
+        StackName=stacks.name, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
+    )
+    deployed.deploy(account, folder)
+    assert stacks.ask("GET", where, params={"path": "kept"}).content == b"kept"
