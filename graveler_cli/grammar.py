@@ -139,7 +139,7 @@ class CommandGroup(click.Group):
         if args[0] == "help" and "help" not in names:
             args = [*args[1:], "--help"]
             if len(args) == 1:
-                self.parse_args(ctx, args)
+                self.parse_args(ctx, args)  # which ends with this group's own help
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
@@ -293,16 +293,12 @@ def _spelled_out(args: list[str], parameters: list[click.Parameter]) -> list[str
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
-    # By spelling: how to turn the flag on by it, and off.
-    flags = {
-        name: spellings
-        for flag in parameters
-        if isinstance(flag, Flag)
-        for name, *spellings in (
-            *((name, name, flag.negative) for name in flag.opts),
-            (flag.negative, flag.negative, flag.opts[0]),
-        )
-    }
+    # By spelling: what to write if it is true, and if it is false.
+    flags: dict[str, tuple[str, str]] = {}
+    for flag in (each for each in parameters if isinstance(each, Flag)):
+        flags |= {name: (name, flag.negative) for name in flag.opts}
+        if flag.negative:
+            flags[flag.negative] = flag.negative, flag.opts[0]
     valued = _valued(parameters)
     words: list[str] = []
     options, is_value = True, False

@@ -233,6 +233,10 @@ def test_the_value_of_an_option_is_taken_as_lakectl_takes_it(graveler, server, w
     assert server.asked[0].body["message"] == message
 
 
+def test_a_word_that_begins_with_an_equals_sign_is_no_flag(graveler):
+    assert "'=true' does not name" in graveler.fails("branch", "show", "=true")
+
+
 def test_an_equals_sign_may_follow_the_short_name_of_an_option(graveler, server, tmp_path):
     file = tmp_path / "lakectl.yaml"
     file.write_text(f"server:\n  endpoint_url: {server.endpoint}\n")
