@@ -285,15 +285,6 @@ def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
     return made + cleanup.times(MIX["commit of 100"] * requests)
 
 
-def millions_for(million: Usage, dollars: float) -> float:
-    """Return how many millions of requests a month cost so much; a second's first is traced."""
-    low, high = 0.0, dollars / total(million.times(1000)) * 1000 * 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if total(million.times(middle)) < dollars else (low, middle)
-    return low
-
-
 def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iterator[str]:
     """Yield the worked examples, a line each."""
     million = mixed(found, 1e6)
@@ -314,7 +305,7 @@ def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iter
     yield _sum("an idle month", idle)
     server = server_month()
     yield f"a server's idle month: {server:.2f} USD"
-    even = millions_for(million, server - sum(idle.values()))
+    even = (server - sum(idle.values())) / total(million)
     yield f"as many requests a month cost what that server does: {even:,.1f} million"
 
 

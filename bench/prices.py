@@ -109,7 +109,6 @@ def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
         + usage.s3_reads * PRICES["S3 GET"],
         "events": usage.events * (PRICES["EventBridge custom event"] + publishing),
         "logs": calls * LOG_BYTES_OF_REQUEST / 1e9 * PRICES["CloudWatch logs, GB taken in"],
-        "traces": traces(calls) * PRICES["X-Ray trace"],
     }
     return {name: dollars for name, dollars in parts.items() if dollars}
 
@@ -123,7 +122,7 @@ def total(usage: Usage, s3_at_once: int = 1) -> float:
 
 
 def traces(requests: float) -> float:
-    """Return how many requests of a month are traced, if they are spread evenly over it.
+    """Return how many requests of a month the setting traces, if they are spread evenly over it.
 
     So all are, until there is more than one a second.
     """
@@ -148,7 +147,7 @@ class Idle:
 
 
 # The stage dev as cdk.json has it, and the same with `economy`.
-IDLE = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=True)
+IDLE = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=False)
 ECONOMY = Idle(keys=0, secrets=1, alarms=3, metrics=0, queues=1, is_traced=False)
 
 # The cleanup is called every five minutes, and its beat calls the events function.

@@ -71,7 +71,7 @@ class InfraSettings:
     slices_reserved: slices of all tasks, where concurrency is reserved.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
-    traces: send X-Ray traces, of which the first of each second is billed.
+    traces: send X-Ray traces of requests, which cost more than all else that a request needs.
     economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
         alarms. It cannot be changed later.
     rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
@@ -126,7 +126,7 @@ class InfraSettings:
     provisioned_concurrency: int = 0
     log_days: int = 14
     metrics: str = "service"
-    traces: bool = True
+    traces: bool = False
     economy: bool = False
     rollout: str = AT_ONCE
     archive_days: int = 14

@@ -196,13 +196,10 @@ def test_a_million_requests_cost_what_the_table_says_of_the_mix():
     mixed += MIX["commit of 100"] * dollars_a_million["cleanup after a commit of 100"]
     assert f"A million requests** a month cost {mixed:.2f} USD" in COSTS
     traced = 1e6 * PRICES["X-Ray trace"]
-    assert f"traces {traced:.2f}" in COSTS
-    assert f"With `traces=false` they cost {mixed - traced:.2f}" in COSTS
-    assert f"each further million costs {mixed - 0.95 * traced:.2f}" in COSTS
+    assert f"With `traces=true` they cost {mixed + traced:.2f}" in COSTS
+    assert f"each further million costs {mixed + 0.05 * traced:.2f}" in COSTS
     kinds = [PRICES[f"API Gateway request, {kind} API"] for kind in ("REST", "HTTP")]
     assert f"costs {1e6 * (kinds[0] - kinds[1]):.2f} more" in COSTS
-    # The cheapest request is hardly more than its trace and what API Gateway and logs take.
-    assert min(dollars_a_million[name] for name in MIX) > traced
 
 
 def test_a_deployment_cannot_be_given_a_key_or_lose_it(dev, economy):
@@ -242,8 +239,8 @@ def test_economy_encrypts_users_secrets_under_the_one_secret(economy):
         assert not table.get("SSESpecification", {}).get("SSEEnabled")
 
 
-def test_traces_are_a_setting(deployment_of):
-    untraced = deployment_of("other")
-    for each in untraced.resources("AWS::Lambda::Function").values():
-        assert each.get("TracingConfig", {}).get("Mode") != "Active"
-    assert "xray" not in json.dumps(untraced.service)
+def test_traces_are_a_setting_that_is_off(dev, prod):
+    for deployment, modes in ((dev, {None}), (prod, {None, "Active"})):
+        found = deployment.resources("AWS::Lambda::Function").values()
+        assert {each.get("TracingConfig", {}).get("Mode") for each in found} == modes
+        assert ("xray" in json.dumps(deployment.service)) == ("Active" in modes)

@@ -28,6 +28,7 @@ PROD = {
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
     "metrics": "operations",
+    "traces": "true",
     "monthly_budget_usd": "100",
     "vpc_subnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
     "vpc_security_groups": "sg-0123456789abcdef0",
@@ -108,7 +109,6 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
             "metrics": "none",
             "monthly_budget_usd": "50",
             "snap_start": "true",
-            "traces": "false",
         },
     ),
     # The two steps to another bucket.

@@ -68,18 +68,10 @@ def test_an_idle_month_is_cheaper_than_a_server():
     assert sum(parts.values()) < server_month() / 10
 
 
-def test_every_request_is_traced_until_there_is_more_than_one_a_second():
-    million = Usage(requests=1e6)
-    assert prices.cost(million)["traces"] == pytest.approx(5.00)
+def test_the_setting_traces_every_request_until_there_is_more_than_one_a_second():
+    assert prices.traces(1e6) == 1e6
     # A month has 2,628,000 seconds; of the other requests, one in twenty is traced.
     assert prices.traces(2.628e6 + 1e6) == pytest.approx(2.628e6 + 50_000)
-
-
-def test_so_many_requests_cost_what_is_asked_for():
-    million = Usage(requests=1e6)
-    for dollars in (3.0, 60.0):
-        millions = cost.millions_for(million, dollars)
-        assert total(million.times(millions)) == pytest.approx(dollars)
 
 
 def test_a_job_pays_for_a_minute_at_least():
