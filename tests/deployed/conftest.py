@@ -12,8 +12,13 @@ from tests.support.servers.deployed import DeployedStacks, adapt
 from tests.support.servers.emulator import EmulatedAccount, emulated_account
 from tests.support.servers.synths import synthesizer
 
-SOURCE, PUBLISHED = "company-source", "company-published"
-SETTINGS = {"readable": f"s3://{SOURCE}/in/", "exports": f"s3://{PUBLISHED}/exports/"}
+SOURCE, PUBLISHED, BACKUP = "company-source", "company-published", "company-backup"
+SETTINGS = {
+    "readable": f"s3://{SOURCE}/in/",
+    "exports": f"s3://{PUBLISHED}/exports/",
+    "dump_schedule": "rate(1 day)",
+    "dump_place": f"s3://{BACKUP}/dumps/",
+}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,7 +66,7 @@ def folder(distribution) -> Path:
 def stacks(account: EmulatedAccount, folder: Path) -> DeployedStacks:
     """The deployment of the first version."""
     s3 = account.client("s3")
-    for bucket in (SOURCE, PUBLISHED):
+    for bucket in (SOURCE, PUBLISHED, BACKUP):
         account.make_bucket(bucket)
     for name in ("a", "b/c"):
         s3.put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -11,7 +12,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests.deployed.conftest import PUBLISHED, SOURCE
+from tests.deployed.conftest import BACKUP, PUBLISHED, SOURCE
 from tests.support.servers import deployed
 
 PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHED}/exports/")
@@ -81,6 +82,29 @@ def test_a_commit_is_an_event_that_a_rule_of_another_program_gets(stacks, accoun
     found = queues.receive_message(QueueUrl=queue, WaitTimeSeconds=20).get("Messages", [])
     (message,) = (json.loads(each["Body"]) for each in found)
     assert message["detail"]["commit_id"] == commit["id"]
+
+
+def test_what_the_schedules_call_may_do_what_it_does(stacks, account, repository):
+    scheduler, functions = account.client("scheduler"), account.client("lambda")
+    found = [
+        scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])["Target"]
+        for each in scheduler.list_schedules()["Schedules"]
+    ]
+    (cleanup,) = (each["Arn"] for each in found if ":function:" in each["Arn"])
+    assert "FunctionError" not in functions.invoke(FunctionName=cleanup, Payload=b"{}")
+    (dumps,) = (each for each in found if ":sqs:" in each["Arn"])
+    queue = stacks.outputs["EventsTaskQueueUrl"]
+    account.client("sqs").send_message(QueueUrl=queue, MessageBody=dumps["Input"])
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        tasks = stacks.ask("GET", f"{repository}/tasks").json()["results"]
+        states = {each["state"] for each in tasks if each["kind"] == "dump"}
+        if states & {"completed", "failed"}:
+            break
+        time.sleep(0.2)
+    assert states == {"completed"}, tasks
+    copies = account.client("s3").list_objects_v2(Bucket=BACKUP)["Contents"]
+    assert any(each["Key"].startswith("dumps/shared/") for each in copies), copies
 
 
 def test_the_web_page_is_served_beside_the_api(stacks):
