@@ -15,7 +15,7 @@ from copy import copy
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn
 
 import click
 
@@ -25,14 +25,14 @@ from graveler_cli.errors import UsageError
 from graveler_cli.output import harmless
 from graveler_cli.session import CommandSession
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = Callable[..., None]
+Decorator = Callable[[Function], Function]
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
 }
-
 
 # A file that the command opens, and reports on if it cannot.
 FILE = click.Path(path_type=Path, readable=False)
@@ -74,12 +74,12 @@ class Flag(Option):
         self.secondary_opts = shown
 
 
-def option(*names: str, **extra: Any) -> Callable[[Function], Function]:  # noqa: ANN401 - click's
+def option(*names: str, **extra: Any) -> Decorator:  # noqa: ANN401 - click's
     """Return the decorator that adds an option to a command."""
     return click.option(*names, cls=Option, **extra)
 
 
-def flag(*names: str, **extra: Any) -> Callable[[Function], Function]:  # noqa: ANN401 - click's
+def flag(*names: str, **extra: Any) -> Decorator:  # noqa: ANN401 - click's
     """Return the decorator that adds a flag to a command."""
     return click.option(*names, cls=Flag, **extra)
 

@@ -4,15 +4,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 from msgspec import Struct
 
+from graveler_cli import completion
 from graveler_cli.configuration import CONFIG_VARIABLE
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 PREFIXES = ("graveler-", "lakectl-")
 
@@ -28,17 +26,13 @@ class PluginCommand(click.Command):
     """Runs a plugin with unchanged arguments."""
 
     def __init__(self, plugin: Plugin) -> None:
-        super().__init__(plugin.name, callback=lambda: None)
+        words = click.Argument(["words"], nargs=-1, shell_complete=completion.local_paths)
+        super().__init__(plugin.name, params=[words], callback=lambda: None)
         self._plugin = plugin
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.args = list(args)
         return []
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's
-        from click.shell_completion import CompletionItem  # noqa: PLC0415
-
-        return [CompletionItem(incomplete, type="file")]
 
     def invoke(self, ctx: click.Context) -> NoReturn:
         # The plugin reads the same configuration.

@@ -59,7 +59,7 @@ def cat(session: CommandSession, file: str, *, amount: int, raw: bool) -> None:
 
 
 @app.command("verify")
-@click.argument(
+@file_argument(
     "files",
     nargs=-1,
     required=True,

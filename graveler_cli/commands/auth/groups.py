@@ -124,5 +124,4 @@ def get_acl(session: CommandSession, *, name: str) -> None:
 @option("--permission", required=True, help="Read, Write, Super or Admin.")
 def set_acl(session: CommandSession, *, name: str, permission: str) -> None:
     """Set the permission of a group's members; Graveler has policies instead."""
-    server = session.server
-    server.request("POST", _ACL, {"id": name}, {"permission": permission})
+    session.server.request("POST", _ACL, {"id": name}, {"permission": permission})

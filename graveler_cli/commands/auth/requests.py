@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from graveler_cli.arguments import AMOUNT_DEFAULT
+from graveler_cli.arguments import after_option, amount_option, prefix_option
 from graveler_cli.commands.auth.schemas import Group
-from graveler_cli.grammar import Command, CommandGroup, Flag, Option
+from graveler_cli.grammar import CommandGroup, Decorator, flag, option
 from graveler_cli.output import local_time
 from graveler_cli.schemas import CurrentUser, User
 from graveler_cli.session import CommandSession
@@ -34,11 +34,11 @@ class NameOption:
         return self.option.replace("-", "_")
 
     @property
-    def declared(self) -> Option:
-        """The option of a command."""
+    def declared(self) -> Decorator:
+        """What adds the option to a command."""
         if self.is_required:
-            return Option([f"--{self.option}"], required=True, help=self.help)
-        return Option([f"--{self.option}"], default="", help=self.help, show_default=_OWN)
+            return option(f"--{self.option}", required=True, help=self.help)
+        return option(f"--{self.option}", default="", help=self.help, show_default=_OWN)
 
 
 USER = NameOption("id", "The user.")
@@ -63,14 +63,14 @@ class ListCommand(Generic[T]):
     flags: Mapping[str, str] | None = None  # Booleans of the query, with their help
 
     @property
-    def options(self) -> list[Option]:
-        """The options of the command."""
+    def options(self) -> list[Decorator]:
+        """What adds the options to the command, in their order."""
         return [
             *(name.declared for name in self.names),
-            *(Flag([f"--{name}"], help=text) for name, text in (self.flags or {}).items()),
-            Option(["--amount"], default=AMOUNT_DEFAULT, help="How many results to show."),
-            Option(["--after"], default="", help="Show results after this value."),
-            Option(["--prefix"], default="", help="Show results that begin with this."),
+            *(flag(f"--{name}", help=text) for name, text in (self.flags or {}).items()),
+            amount_option,
+            after_option,
+            prefix_option,
         ]
 
     def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
@@ -102,8 +102,8 @@ class ChangeCommand:
     query: Mapping[str, str] | None = None  # by parameter: the field of the option
 
     @property
-    def options(self) -> list[Option]:
-        """The options of the command."""
+    def options(self) -> list[Decorator]:
+        """What adds the options to the command, in their order."""
         return [name.declared for name in self.names]
 
     def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
@@ -118,7 +118,10 @@ def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeComman
     """Return a group with these commands, to which more may be added."""
     app = CommandGroup(help=help_text)
     for name, row in commands.items():
-        app.add_command(Command(name, params=row.options, help=row.help, callback=_function(row)))
+        function = _function(row)
+        for declared in reversed(row.options):
+            function = declared(function)
+        app.command(name, help=row.help)(function)
     return app
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,9 @@ def commands(folder: Path, text: str) -> str:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class DeployedStacks:
-    """Both stacks of a deployment, and its first administrator."""
+    """Both stacks of a deployment, and its first administrator; outputs are read once."""
 
     account: EmulatedAccount
     name: str
@@ -48,13 +49,12 @@ class DeployedStacks:
         account.make_bucket(BUCKET)
         deploy(account, folder)
         made = cls(account, folder.name, {})
-        outputs = made.outputs
         setup = commands(folder, "setup_lakefs").partition("\n")[2]
-        secret = f"SECRET={outputs['SetupTokenSecret']} ENDPOINT={made.endpoint}\n"
+        secret = f"SECRET={made.outputs['SetupTokenSecret']} ENDPOINT={made.endpoint}\n"
         answer = json.loads(shell(account, folder, secret + setup))
         return cls(account, folder.name, answer)
 
-    @property
+    @cached_property
     def outputs(self) -> dict[str, str]:
         """The outputs of both stacks."""
         formation = self.account.client("cloudformation")

@@ -25,7 +25,7 @@ def as_moto_knows(template: dict[str, Any]) -> dict[str, Any]:
     kept = {
         name: _adapted(each, unknown) for name, each in resources.items() if name not in unknown
     }
-    found: dict[str, Any] = _without({**template, "Resources": kept}, unknown)
+    found: dict[str, Any] = _without_secrets(_without({**template, "Resources": kept}, unknown))
     return found
 
 
@@ -43,7 +43,7 @@ CONTEXT = "kms:EncryptionContext:"
 
 
 def as_emulated(template: dict[str, Any]) -> dict[str, Any]:
-    """Return the template without what MiniStack cannot make; references to it go, or are texts."""
+    """Return the template without what MiniStack cannot make; references to it become plain texts."""
     resources: dict[str, Any] = template["Resources"]
     unknown = {name for name, each in resources.items() if is_left_out(each)}
     kept = {
@@ -51,9 +51,7 @@ def as_emulated(template: dict[str, Any]) -> dict[str, Any]:
         for name, each in resources.items()
         if name not in unknown
     }
-    found: dict[str, Any] = _decidable(
-        _without_references({**template, "Resources": kept}, unknown)
-    )
+    found: dict[str, Any] = _decidable(_without({**template, "Resources": kept}, unknown))
     return found
 
 
@@ -61,36 +59,6 @@ def is_left_out(resource: dict[str, Any]) -> bool:
     """Whether MiniStack cannot make this resource."""
     kind, properties = resource["Type"], resource.get("Properties", {})
     return kind in LEFT_OUT and (kind != "AWS::CloudWatch::Alarm" or "Metrics" in properties)
-
-
-def _without_references(value: Any, unknown: set[str]) -> Any:
-    """Leave out the properties that refer to unknown resources; a reference in a text is a text."""
-    match value:
-        case {"Fn::Join": [separator, list(parts)]}:
-            return {
-                "Fn::Join": [
-                    separator,
-                    ["none" if _refers(part, unknown) else part for part in parts],
-                ]
-            }
-        case dict():
-            return {
-                key: _without_references(each, unknown)
-                for key, each in value.items()
-                if not _refers(each, unknown)
-            }
-        case list():
-            return [
-                _without_references(each, unknown) for each in value if not _refers(each, unknown)
-            ]
-    return value
-
-
-def _refers(value: Any, unknown: set[str]) -> bool:
-    match value:
-        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
-            return name in unknown
-    return False
 
 
 def _decidable(value: Any) -> Any:
@@ -146,6 +114,15 @@ def _without(value: Any, unknown: set[str]) -> Any:
             return {key: _without(each, unknown) for key, each in value.items()}
         case list():
             return [_without(each, unknown) for each in value]
+    return value
+
+
+def _without_secrets(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_secrets(each) for key, each in value.items()}
+        case list():
+            return [_without_secrets(each) for each in value]
         case str() if "{{resolve:" in value:
             return "resolved"
     return value

@@ -95,6 +95,7 @@ def test_local_files_are_left_to_the_shell(graveler):
         "fs upload --source ",
         "fs sync ",
         "sst cat ",
+        "sst verify a ",
         "local status ",
         "actions validate ",
     ):
