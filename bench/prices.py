@@ -148,7 +148,7 @@ class Idle:
 
 # The stage dev as cdk.json has it, and the same with `economy`.
 IDLE = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=False)
-ECONOMY = Idle(keys=0, secrets=1, alarms=3, metrics=0, queues=1, is_traced=False)
+ECONOMY = Idle(keys=0, secrets=2, alarms=3, metrics=0, queues=1, is_traced=False)
 
 # The cleanup is called every five minutes, and its beat calls the events function.
 _BEATS = _MONTH_MINUTES / 5
@@ -168,7 +168,7 @@ def idle_month(idle: Idle) -> dict[str, float]:
     calls += _HALF_GB / FUNCTION_GB * cost((sweep + reading).times(_BEATS))["Lambda"]
     parts = {
         "key": idle.keys * PRICES["KMS key and month"],
-        "setup token": idle.secrets * PRICES["Secrets Manager secret and month"],
+        "secrets": idle.secrets * PRICES["Secrets Manager secret and month"],
         "alarms": idle.alarms * PRICES["CloudWatch alarm on a metric, and month"],
         "metrics": idle.metrics * PRICES["CloudWatch metric and month"],
         "cleanup every five minutes": calls,

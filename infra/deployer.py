@@ -6,7 +6,7 @@ tried on AWS.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ def write_deployer(
         for path in folder.glob("*.template.json")
         for logical_id, resource in json.loads(path.read_text())["Resources"].items()
     }
+    # CloudFormation derives their names from the logical IDs.
     secrets = [each for each, type_ in types.items() if type_ == "SecretsManager::Secret"]
     values = {
         "partition": partition,
@@ -54,9 +55,8 @@ def write_deployer(
         "account": account,
         "zone": settings.hosted_zone_id,
         "asset_key": settings.asset_key,
-        "secret": "".join(secrets),  # a deployment has one
     }
-    statements = list(_statements(set(types.values()), settings, values))
+    statements = list(_statements(set(types.values()), settings, values, secrets))
     for number, document in enumerate(_packed(statements), start=1):
         text = json.dumps({"Version": "2012-10-17", "Statement": document}, indent=2)
         (folder / "policies" / FILE.format(number)).write_text(text + "\n")
@@ -67,19 +67,22 @@ def write_deployer(
 
 
 def _statements(
-    types: set[str], settings: InfraSettings, values: Mapping[str, str]
+    types: set[str], settings: InfraSettings, values: Mapping[str, str], secrets: Iterable[str]
 ) -> Iterator[dict[str, Any]]:
     named = settings.repository_bucket not in (CREATE, NONE)
     buckets = [f"{settings.name}-storage-*", *([settings.repository_bucket] if named else [])]
+    several = {
+        "{buckets}": [f"arn:{{partition}}:s3:::{bucket}" for bucket in buckets],
+        "{secrets}": [f"secret:{each}-*" for each in secrets],
+    }
     known = sorted(types & ACTIONS_BY_TYPE.keys())
     needed = dict.fromkeys(each for type_ in known for each in ACTIONS_BY_TYPE[type_])
     of_assets = [_OF_ASSET_KEY] if settings.asset_key else []
     for actions in (*needed, *_OF_CDK, *of_assets):
-        resources = (
-            [f"arn:{values['partition']}:s3:::{bucket}" for bucket in buckets]
-            if actions.resources == "{buckets}"
-            else [_arn(actions.service, each, values) for each in actions.resources.split()]
-        )
+        resources = [
+            _arn(actions.service, each, values)
+            for each in several.get(actions.resources) or actions.resources.split()
+        ]
         for names, condition in _conditions(actions, settings, values["region"]):
             yield {
                 "Effect": "Allow",

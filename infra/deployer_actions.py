@@ -289,7 +289,7 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
         Actions("kms", "CreateKey TagResource", "*", "tagged"),
         Actions(
             "kms",
-            # The last six are for the tables, the secret and the functions' environment.
+            # The last six are for the tables and the secrets.
             "DescribeKey DisableKey EnableKey EnableKeyRotation GetKeyPolicy GetKeyRotationStatus "
             "ListResourceTags PutKeyPolicy ScheduleKeyDeletion UntagResource UpdateKeyDescription "
             "CreateGrant Decrypt Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo",
@@ -357,12 +357,11 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
         _PASS_ROLE,
     ),
     "SecretsManager::Secret": (
-        # CloudFormation derives its name from the logical ID, which differs without a key.
         Actions(
             "secretsmanager",
             "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "
             "PutSecretValue TagResource UntagResource UpdateSecret",
-            "secret:{secret}-*",
+            "{secrets}",
         ),
         Actions("secretsmanager", "GetRandomPassword"),
     ),

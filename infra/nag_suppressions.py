@@ -25,7 +25,7 @@ _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
 }
-# With `economy`, instead of those above.
+# With `economy`, also these.
 _OF_ECONOMICAL_STORAGE: Mapping[str, Mapping[str, str]] = {
     "Secret": {"SMG4": "Users' secrets are encrypted under it: another could not decrypt them."},
 }
@@ -129,7 +129,8 @@ def add_nag_suppressions(
     if not settings.has_page:
         del of_service["WebFunction"]
     if settings.economy:
-        of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**of_service, **_OF_ECONOMICAL_SERVICE}
+        of_storage = {**of_storage, **_OF_ECONOMICAL_STORAGE}
+        of_service = {**of_service, **_OF_ECONOMICAL_SERVICE}
     exceptions_of = [(storage, of_storage), (service, of_service)]
     if gateway:
         exceptions_of.append((gateway, _OF_GATEWAY))

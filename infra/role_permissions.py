@@ -27,6 +27,7 @@ from infra.settings import InfraSettings
 from infra.settings.s3_locations import S3Location
 from infra.storage import StorageStack
 
+_READ_SECRET = ("secretsmanager:GetSecretValue",)
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 
 _GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
@@ -80,6 +81,7 @@ class RolePermissions:
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt", "kms:Encrypt")),
+            _statement("ReadSetupToken", _READ_SECRET, [self.storage.setup_token.secret_arn]),
             *self._read_lakes(self.settings.dump_place),  # restores read there
             *self._find_exports(),
             self._objects("PutObjects", (*_PUT, _LIST_PARTS), self.namespaces),
@@ -283,9 +285,12 @@ class RolePermissions:
     def _secrets(
         self, actions: Iterable[str], context: dict[str, str] | None = None
     ) -> list[iam.PolicyStatement]:
-        conditions = {"StringEquals": context} if context else {}
-        key = self.storage.key
-        return [_statement("Secrets", actions, [key.key_arn], conditions)] if key else []
+        """Allow the key of users' secrets, or reading the secret that is in its place."""
+        if key := self.storage.key:
+            conditions = {"StringEquals": context} if context else {}
+            return [_statement("Secrets", actions, [key.key_arn], conditions)]
+        secret = self.storage.cipher_secret
+        return [_statement("Secrets", _READ_SECRET, [secret.secret_arn])] if secret else []
 
     def _read_installation(self) -> list[iam.PolicyStatement]:
         """Allow building an engine, which has the signing key; only the api function uses it."""
@@ -310,9 +315,7 @@ class RolePermissions:
         names = f"{prefix}{SECRET_PREFIX}*"
         if kind == SECRETS_MANAGER:
             found = [self._named("secretsmanager", "secret:", names)]
-            statements.append(
-                _statement("ReadHookSecrets", ("secretsmanager:GetSecretValue",), found)
-            )
+            statements.append(_statement("ReadHookSecrets", _READ_SECRET, found))
         elif kind == PARAMETER_STORE:
             found = [self._named("ssm", "parameter/", names.removeprefix("/"))]
             statements.append(_statement("ReadHookSecrets", ("ssm:GetParameter",), found))

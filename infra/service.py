@@ -95,17 +95,8 @@ class ServiceStack(Stack):
             provisioned=self._settings.provisioned_concurrency,
         )
         statements = self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job))
-        token = self._storage.setup_token.secret_value.unsafe_unwrap()
-        api = Function(
-            self,
-            self._settings,
-            shape,
-            self._layer,
-            statements,
-            environment | {"GRAVELER_SETUP_TOKEN": token},
-            # The environment holds the setup token.
-            environment_key=self._storage.key,
-        )
+        token = {"GRAVELER_SETUP_TOKEN_ARN": self._storage.setup_token.secret_arn}
+        api = Function(self, self._settings, shape, self._layer, statements, environment | token)
         shape = replace(http_api.WAITS, reserved=self._settings.waits_reserved)
         waits = Function(self, self._settings, shape, self._layer, (), environment, of=api)
         return api, waits
@@ -199,7 +190,7 @@ class ServiceStack(Stack):
     def _engine_environment(self) -> dict[str, str]:
         return (
             self._storage.table_variables
-            | self._cipher_environment()
+            | self._storage.cipher_variables
             | {
                 "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
                 # The role may read and list these places, and users read imported objects there.
@@ -208,14 +199,6 @@ class ServiceStack(Stack):
                 ),
             }
         )
-
-    def _cipher_environment(self) -> dict[str, str]:
-        """Return the variables of the cipher of users' secrets: the key, or else the one secret."""
-        variables = self._storage.cipher_variables
-        if self._storage.key:
-            return variables
-        secret = self._storage.setup_token.secret_value.unsafe_unwrap()
-        return {**variables, "GRAVELER_CIPHER_SECRET": secret}
 
     def _committing_environment(self) -> dict[str, str]:
         """Return the variables of functions that commit, merge and start tasks."""

@@ -12,7 +12,6 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
-from graveler.aws.secret_cipher import secret_cipher
 from infra import origins
 from infra.settings import InfraSettings
 from infra.settings.rules import CREATE, NONE
@@ -64,11 +63,18 @@ class StorageStack(Stack):
         self.repositories_name = (
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
-        self.setup_token = self._make_setup_token()
-        if self.key is None:
-            # The service stack encrypts with this secret. While it does, CloudFormation refuses to
-            # remove the export, and so to add a key. A new key could not decrypt users' secrets.
-            self.export_value(self.setup_token.secret_arn)
+        self.setup_token = self._make_secret(
+            "SetupToken", "creates the first administrator, once", RemovalPolicy.DESTROY
+        )
+        # While the service stack encrypts with this secret, CloudFormation refuses to remove its
+        # export, and so to add a key. A new key could not decrypt users' secrets.
+        self.cipher_secret = (
+            None
+            if self.key
+            else self._make_secret(
+                "Secret", "encrypts users' secrets, so never change it", self._removal
+            )
+        )
         self._add_outputs(repositories)
 
     @property
@@ -81,10 +87,11 @@ class StorageStack(Stack):
 
     @property
     def cipher_variables(self) -> dict[str, str]:
-        """The variables that name the cipher of users' secrets, without the one secret itself."""
-        if self.key:
-            return {"GRAVELER_KMS_KEY_ID": self.key.key_id}
-        return {"GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}"}
+        """The variables that name the key, or else the secret, that encrypts users' secrets."""
+        if self.cipher_secret:
+            return {"GRAVELER_CIPHER_SECRET_ARN": self.cipher_secret.secret_arn}
+        assert self.key is not None
+        return {"GRAVELER_KMS_KEY_ID": self.key.key_id}
 
     def _make_key(self) -> kms.Key:
         """Make the only key. Its policies limit the users, and the service of each use."""
@@ -259,22 +266,18 @@ class StorageStack(Stack):
             )
         return _keep_policy(bucket)
 
-    def _make_setup_token(self) -> secretsmanager.Secret:
-        """Make the secret whose reader may create the first administrator, once.
-
-        Without a key, users' secrets are encrypted under it, so it is kept as long as the tables.
-        """
-        what = "creates the first administrator, once"
+    def _make_secret(
+        self, construct_id: str, purpose: str, removal: RemovalPolicy
+    ) -> secretsmanager.Secret:
         return secretsmanager.Secret(
             self,
-            "SetupToken" if self.key else "Secret",
-            description=f"{self._settings.name}: {what}"
-            + ("" if self.key else "; encrypts users' secrets, so never change it"),
+            construct_id,
+            description=f"{self._settings.name}: {purpose}",
             encryption_key=self.key,
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 exclude_punctuation=True, password_length=40
             ),
-            removal_policy=RemovalPolicy.DESTROY if self.key else self._removal,
+            removal_policy=removal,
         )
 
     def _add_outputs(self, repositories: s3.Bucket | None) -> None:

@@ -186,6 +186,11 @@ class Clients:
     def secrets_manager(self) -> Any:  # noqa: ANN401 - no stubs
         return self._client("secretsmanager", _RETRIED)
 
+    def secret(self, arn: str) -> str:
+        """Return the text of a secret in Secrets Manager."""
+        text: str = self.secrets_manager.get_secret_value(SecretId=arn)["SecretString"]
+        return text
+
     @cached_property
     def parameter_store(self) -> Any:  # noqa: ANN401 - no stubs
         return self._client("ssm", _RETRIED)

@@ -29,7 +29,9 @@ class DeploymentSettings(FromEnvironment):
     # Where clients reach the objects, if not at s3_endpoint.
     s3_public_endpoint: str | None = None
 
-    # The cipher of stored secrets: `kms` with the key's ID, or `module:function` making a Cipher.
+    # Stored secrets are encrypted under a secret in Secrets Manager, if it is named. Otherwise by
+    # this cipher: `kms` with the key's ID, or `module:function` making a Cipher.
+    cipher_secret_arn: str = ""
     cipher: str = "kms"
     kms_key_id: str = ""
 

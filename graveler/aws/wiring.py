@@ -36,6 +36,7 @@ from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.regions import BucketRegions
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.secret_cipher import SecretCipher
 from graveler.aws.settings import DeploymentSettings
 from graveler.aws.sqs import SqsQueue
 from graveler.aws.sts import Sts
@@ -81,7 +82,8 @@ class Adapters:
         return DynamoAccountStore(self.tables, self._cipher())
 
     def _cipher(self) -> Cipher:
-        """Return KMS's cipher, or the one of the setting's function in a stack without KMS."""
+        if self.settings.cipher_secret_arn:
+            return SecretCipher(self.clients.secret(self.settings.cipher_secret_arn))
         if self.settings.cipher == "kms":
             return KmsCipher(self.clients.kms, self.settings.kms_key_id)
         made: Cipher = import_function(self.settings.cipher)()

@@ -81,12 +81,24 @@ def build_app(
     settings: ApiSettings,
     telemetry: Telemetry | None = None,
     identities: IdentityService | None = None,
+    secret_of: Callable[[str], str] | None = None,
 ) -> App:
-    """Return the whole API over one engine: a function from an event to API Gateway's answer."""
+    """Return the whole API over one engine: a function from an event to API Gateway's answer.
+
+    Args:
+        engine: the engine.
+        accounts_store: the store of users.
+        settings: the settings of this function alone.
+        telemetry: of each request's line in the log; by default, the process's own.
+        identities: finds the signer of a log-in by AWS IAM; without it, they are refused.
+        secret_of: returns the text of a secret by its ARN, which only settings with an ARN need.
+    """
     logged = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
     authorizer = Authorizer(accounts_store, engine.clock)
-    services = ApiServices(engine, accounts_store, authenticator, authorizer, settings, identities)
+    services = ApiServices(
+        engine, accounts_store, authenticator, authorizer, settings, identities, secret_of
+    )
     frequent = RouteTable[_Call]()
     _add(frequent, _served(FREQUENT), services)
     for method in ("GET", "HEAD"):

@@ -25,6 +25,7 @@ def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
             adapters.accounts,
             ApiSettings.from_environment(os.environ),
             identities=adapters.identities,
+            secret_of=adapters.clients.secret,
         )
     )
 

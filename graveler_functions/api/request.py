@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -44,6 +44,13 @@ class ApiServices:
     authorizer: Authorizer
     settings: ApiSettings
     identities: IdentityService | None = None
+    secret_of: Callable[[str], str] | None = None
+
+    def setup_token(self) -> str:
+        """Return the secret with which a client creates the first administrator; "" for none."""
+        if self.settings.setup_token_arn and self.secret_of:
+            return self.secret_of(self.settings.setup_token_arn)
+        return self.settings.setup_token
 
 
 class Request:

@@ -9,8 +9,10 @@ from graveler.aws.environment import FromEnvironment
 class ApiSettings(FromEnvironment):
     """Of the API function alone; defaults suit the embedded stack. The repr shows no field."""
 
-    # The secret with which a client creates the first administrator; with "" no client can.
+    # The secret with which a client creates the first administrator, or its ARN in Secrets Manager;
+    # without both no client can.
     setup_token: str = ""
+    setup_token_arn: str = ""
     # Browsers send a Secure cookie over TLS only; the embedded stack has no TLS.
     secure_cookies: bool = False
     # The host name of the API. Clients sign log-ins by AWS IAM for it; "" refuses such log-ins.

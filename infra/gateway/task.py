@@ -66,7 +66,6 @@ class GatewayTask(Construct):
             container_name="gateway",
             image=ecs.ContainerImage.from_docker_image_asset(self._image),
             environment=dict(self._environment()),
-            secrets=self._secrets(),
             logging=ecs.LogDrivers.aws_logs(
                 log_group=self.log,
                 stream_prefix="task",
@@ -119,12 +118,6 @@ class GatewayTask(Construct):
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resources=[self.log.log_group_arn],
         )
-        if self._storage.key is None:
-            yield iam.PolicyStatement(
-                sid="ReadSecret",
-                actions=["secretsmanager:GetSecretValue"],
-                resources=[self._storage.setup_token.secret_arn],
-            )
 
     def _environment(self) -> Mapping[str, str]:
         settings, storage = self._settings, self._storage
@@ -138,13 +131,6 @@ class GatewayTask(Construct):
             # A process uses one processor.
             "GRAVELER_GATEWAY_WORKERS": str(max(1, settings.gateway_cpu // 1024)),
         }
-
-    def _secrets(self) -> Mapping[str, ecs.Secret]:
-        """Return the secret under which users' secrets are encrypted, if there is no key."""
-        if self._storage.key:
-            return {}
-        token = self._storage.setup_token
-        return {"GRAVELER_CIPHER_SECRET": ecs.Secret.from_secrets_manager(token)}
 
     @property
     def errors(self) -> logs.JsonPattern:

@@ -72,7 +72,7 @@ class InfraSettings:
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
     traces: send X-Ray traces of requests, which cost more than all else that a request needs.
-    economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
+    economy: 1.38 USD a month while idle: no key of its own, no dashboard, no traces, few
         alarms. It cannot be changed later.
     rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
         `linear`, which rolls back if an alarm fires.

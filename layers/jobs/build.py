@@ -20,7 +20,7 @@ MACHINE = "x86_64"
 # Glue's copies are as new as ours, and pandas has imported them before a job begins.
 OF_GLUE = ("python-dateutil", "six")
 # Of the functions alone.
-_OF_FUNCTIONS = ("aws-lambda-powertools",)
+_OF_FUNCTIONS = ("aws-lambda-powertools", "cryptography", "cffi", "pycparser")
 
 
 def jobs_path(output: Path | None = None) -> Path:

@@ -1,6 +1,7 @@
 """One deployment for all tests of a worker, with IAM enforced."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,7 +19,9 @@ SETTINGS = {
     "exports": f"s3://{PUBLISHED}/exports/",
     "dump_schedule": "rate(1 day)",
     "dump_place": f"s3://{BACKUP}/dumps/",
+    "hook_networks": "127.0.0.0/8",
 }
+REDELIVERED_S = 2
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -49,8 +52,9 @@ def distribution(
             output = tmp_path_factory.mktemp("dist")
             done = synths.run(output, "dev", {**SETTINGS, **settings}, program="infra.dist")
             assert done.returncode == 0, done.stderr
-            adapt(output / "graveler-dev")
-            return output / "graveler-dev"
+            (folder,) = output.iterdir()
+            adapt(folder)
+            return folder
 
         yield made
 
@@ -71,3 +75,24 @@ def stacks(account: EmulatedAccount, folder: Path) -> DeployedStacks:
     for name in ("a", "b/c"):
         s3.put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())
     return DeployedStacks.of(account, folder)
+
+
+@pytest.fixture(scope="session")
+def repository(stacks: DeployedStacks) -> str:
+    """A repository that the tests share."""
+    return stacks.repository("shared")
+
+
+def queue_named(account: EmulatedAccount, name: str) -> str:
+    """Return the URL of a queue, whose name CloudFormation made from the template's."""
+    urls = account.client("sqs").list_queues()["QueueUrls"]
+    (found,) = (url for url in urls if name in url)
+    return str(found)
+
+
+def until(found: Callable[[], bool]) -> None:
+    """Wait until it is found, two minutes at most."""
+    end_s = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < end_s
+        time.sleep(0.2)

@@ -20,15 +20,6 @@ PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHE
 STEPS = 25
 
 
-@pytest.fixture(scope="module")
-def repository(stacks) -> str:
-    """A repository that the tests share."""
-    namespace = f"s3://{stacks.outputs['RepositoryBucket']}/shared"
-    body = {"name": "shared", "storage_namespace": namespace}
-    assert stacks.ask("POST", "/repositories", json=body).status_code == 201
-    return "/repositories/shared"
-
-
 def test_the_acceptance_suite_passes_on_what_the_readme_deploys(stacks):
     outcomes = stacks.accept(*PLACES)
     assert len(outcomes) == STEPS

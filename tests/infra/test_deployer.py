@@ -152,22 +152,23 @@ def test_a_deployer_changes_nothing_of_another_deployment(prod):
 
 
 @pytest.mark.parametrize("name", ["dev", "economy"])
-def test_a_deployer_may_make_the_secret_under_the_name_that_cloudformation_gives_it(
+def test_a_deployer_may_make_the_secrets_under_the_names_that_cloudformation_gives_them(
     deployment_of, name
 ):
     deployment = deployment_of(name)
-    (logical_id,) = (
+    made = [
         name
         for name, each in deployment.all_resources.items()
         if each["Type"] == "AWS::SecretsManager::Secret"
-    )
+    ]
     (secret,) = (
         each
         for each in statements(deployment.folder)
         if "secretsmanager:CreateSecret" in each["Action"]
     )
-    arn = f"arn:aws:secretsmanager:REGION:ACCOUNT:secret:{logical_id}-Ab12Cd34Ef56-Gh78Ij"
-    assert any(fnmatchcase(arn, pattern) for pattern in secret["Resource"])
+    for logical_id in made:
+        arn = f"arn:aws:secretsmanager:REGION:ACCOUNT:secret:{logical_id}-Ab12Cd34Ef56-Gh78Ij"
+        assert any(fnmatchcase(arn, pattern) for pattern in secret["Resource"])
 
 
 def test_a_deployer_reads_the_archives_under_the_key_of_their_bucket(prod, dev):

@@ -97,23 +97,17 @@ def image(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def stores() -> Iterator[str]:
-    """The endpoint of a DynamoDB that has both tables."""
+    """The endpoint of a DynamoDB that has both tables, and of a Secrets Manager with a secret."""
     with empty_moto() as endpoint:
-        _create_tables(endpoint)
+        session = boto3.Session("AKIATEST", "test", region_name="eu-west-1")
+        dynamodb = session.client("dynamodb", endpoint_url=endpoint)
+        dynamodb.create_table(**_refs_description("refs"))
+        dynamodb.create_table(**_staging_description("staging"))
+        secrets = session.client("secretsmanager", endpoint_url=endpoint)
+        secrets.create_secret(Name="cipher", SecretString="a secret of the tests")
         yield endpoint
-
-
-def _create_tables(endpoint: str) -> None:
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint,
-        region_name="eu-west-1",
-        aws_access_key_id="AKIATEST",
-        aws_secret_access_key="test",
-    )
-    client.create_table(**_refs_description("refs"))
-    client.create_table(**_staging_description("staging"))
-    client.close()
+        dynamodb.close()
+        secrets.close()
 
 
 def health(port: int) -> int:
@@ -135,8 +129,8 @@ def test_the_installed_program_answers_and_ends_when_it_is_asked_to(image, store
         "AWS_ACCESS_KEY_ID": "AKIATEST",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_REGION": "eu-west-1",
-        "GRAVELER_CIPHER": "graveler.aws.secret_cipher:secret_cipher",
-        "GRAVELER_CIPHER_SECRET": "a-secret-of-at-least-32-characters-for-this",
+        "AWS_ENDPOINT_URL_SECRETS_MANAGER": stores,
+        "GRAVELER_CIPHER_SECRET_ARN": "cipher",
         "GRAVELER_DYNAMODB_ENDPOINT": stores,
         "GRAVELER_FILE_CACHE_FOLDER": str(tmp_path / "cache"),
         "GRAVELER_REFS_TABLE": "refs",

@@ -72,6 +72,7 @@ ONLY_ON_AWS = {
     "Receive": "Lambda takes messages off the queue.",
     "ReportFailures": "Lambda reports what could not be published.",
     "Scratch": "Glue and Spark write temporary files.",
+    "ReadSetupToken": "The embedded stack has it in its environment; the deployed one tries it.",
     "Secrets": "The embedded stack encrypts without KMS; tests/unit/aws/test_kms.py tries it.",
     "StartCollections": "The embedded stack starts jobs itself; the same test tries Glue.",
     "StartJob": "The embedded stack has no Glue; tests/unit/aws/test_glue.py tries it.",

@@ -214,10 +214,10 @@ def cors_rules(deployment):
     return bucket["CorsConfiguration"]["CorsRules"]
 
 
-def test_the_set_up_token_is_in_no_template(deployment):
-    secret = deployment.one("AWS::SecretsManager::Secret")
-    assert "SecretString" not in secret
-    assert secret["GenerateSecretString"]["PasswordLength"] == 40
+def test_secrets_are_in_no_template(deployment):
+    for secret in deployment.resources("AWS::SecretsManager::Secret").values():
+        assert "SecretString" not in secret
+        assert secret["GenerateSecretString"]["PasswordLength"] == 40
 
 
 def reads(deployment, role: str) -> set[str]:

@@ -8,6 +8,7 @@ import pytest
 from lakefs_sdk import models
 
 from graveler.version import VERSION
+from graveler_functions.api.app import build_app
 from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
@@ -66,6 +67,23 @@ def test_setup_without_the_right_token_is_refused(empty, headers):
     assert reply.status == 401
     assert "x-graveler-setup-token" in reply.message
     assert not empty.accounts.is_set_up()
+
+
+def test_the_token_is_read_where_it_is_kept_and_only_until_there_is_an_administrator():
+    read = []
+
+    def secret_of(arn):
+        read.append(arn)
+        return SETUP_TOKEN
+
+    api = ApiClient(set_up=False)
+    settings = ApiSettings(setup_token_arn="arn:of-the-token")
+    api.app = build_app(api.engine, api.accounts, settings, secret_of=secret_of)
+    user = {"username": "ann"}
+    wrong = {"x-graveler-setup-token": "arn:of-the-token"}
+    asked = [api.ask("POST", "/setup_lakefs", user, headers=each) for each in (wrong, TOKEN, TOKEN)]
+    assert [each.status for each in asked] == [401, 200, 409]
+    assert read == ["arn:of-the-token"] * 2
 
 
 def test_setup_is_refused_where_no_token_is_configured():

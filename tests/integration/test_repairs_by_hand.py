@@ -9,6 +9,7 @@ import pytest
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
+from graveler.aws.aes_gcm import AesGcmCipher
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -30,7 +31,6 @@ from graveler.model import Event
 from graveler.operations import branches
 from graveler.operations.accounts.installation import set_up
 from graveler.ports import Credential, User
-from graveler_embedded.cipher import LocalCipher
 from graveler_functions.events.handler import handler
 from tests.support.fakes.invocation import Context
 from tests.support.worlds.server_world import ServerWorld, open_world
@@ -38,7 +38,7 @@ from tests.support.worlds.server_world import ServerWorld, open_world
 pytestmark = pytest.mark.server
 
 
-CIPHER = LocalCipher(b"k" * 32)
+CIPHER = AesGcmCipher(b"k" * 32, "the key")
 FULL_ACCESS = "AuthFullAccess"
 
 

@@ -131,7 +131,6 @@ def test_no_settings_print_a_secret_of_the_environment(kind):
         "GRAVELER_CIPHER_KEY_FILE": "cipher.key",
     }
     secrets = (
-        "GRAVELER_CIPHER_SECRET",
         "GRAVELER_SETUP_TOKEN",
         "GRAVELER_SECRET_ACCESS_KEY",
         "AWS_SECRET_ACCESS_KEY",
@@ -163,7 +162,8 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     api.repository()
     digest = api.accounts.look_up(ACCESS_KEY_ID).key.digest
     assert {digest} in compared
-    api.ask("POST", "/setup_lakefs", {"username": "a"}, headers=setup("guess"))
+    empty = ApiClient(set_up=False)
+    empty.ask("POST", "/setup_lakefs", {"username": "a"}, headers=setup("guess"))
     assert {SETUP_TOKEN.encode(), b"guess"} in compared
     address = "s3://bucket/repo/data/x/y,guess"
     link = {"staging": {"physical_address": address}, "checksum": "c", "size_bytes": 1}

@@ -78,7 +78,10 @@ def get_setup_state(request: Request) -> ApiAnswer:
 )
 @checked(Public())
 def set_up(request: Request) -> ApiAnswer:
-    token = request.services.settings.setup_token
+    if request.services.accounts.is_set_up():
+        # First, so that only the first administrator's requests read the token where it is kept.
+        raise AlreadyExistsError("lakeFS already initialized")
+    token = request.services.setup_token()
     given = request.header(_SETUP_TOKEN_HEADER) or ""
     sent = given.encode("utf-8", "surrogatepass")
     if not token or not hmac.compare_digest(sent, token.encode()):
@@ -86,8 +89,6 @@ def set_up(request: Request) -> ApiAnswer:
             f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
         )
     body = request.decode(schemas.Setup)
-    if request.services.accounts.is_set_up():
-        raise AlreadyExistsError("lakeFS already initialized")
     now_s = request.engine.now_s()
     pair = body.key or key_pairs.generate()
     credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)

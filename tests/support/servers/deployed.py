@@ -98,6 +98,14 @@ class DeployedStacks:
         url = f"{self.endpoint}/api/v1{path}"
         return requests.request(method, url, auth=keys, timeout=60, **more)
 
+    def repository(self, name: str) -> str:
+        """Create a repository; return its path in the API."""
+        namespace = f"s3://{self.outputs['RepositoryBucket']}/{name}"
+        body = {"name": name, "storage_namespace": namespace}
+        created = self.ask("POST", "/repositories", json=body)
+        assert created.status_code == 201, created.text
+        return f"/repositories/{name}"
+
     @contextmanager
     def without(self, role: str, sid: str) -> Iterator[None]:
         """Take a statement away from a function's role meanwhile."""
