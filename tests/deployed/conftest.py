@@ -2,14 +2,15 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from layers.graveler.build import layer_path
 from layers.jobs.build import jobs_path
-from tests.support.servers.deployed import DeployedStacks, adapt
+from tests.support.servers.deployed import ARTEFACTS, DeployedStacks, adapt
 from tests.support.servers.emulator import EmulatedAccount, emulated_account
 from tests.support.servers.synths import synthesizer
 
@@ -70,7 +71,7 @@ def folder(distribution) -> Path:
 def stacks(account: EmulatedAccount, folder: Path) -> DeployedStacks:
     """The deployment of the first version."""
     s3 = account.client("s3")
-    for bucket in (SOURCE, PUBLISHED, BACKUP):
+    for bucket in (ARTEFACTS, SOURCE, PUBLISHED, BACKUP):
         account.make_bucket(bucket)
     for name in ("a", "b/c"):
         s3.put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())
@@ -83,16 +84,31 @@ def repository(stacks: DeployedStacks) -> str:
     return stacks.repository("shared")
 
 
-def queue_named(account: EmulatedAccount, name: str) -> str:
+def queue_named(stacks: DeployedStacks, name: str) -> str:
     """Return the URL of a queue, whose name CloudFormation made from the template's."""
-    urls = account.client("sqs").list_queues()["QueueUrls"]
-    (found,) = (url for url in urls if name in url)
+    urls = stacks.account.client("sqs").list_queues()["QueueUrls"]
+    (found,) = (url for url in urls if f"/{stacks.name}-Events{name}" in url)
     return str(found)
 
 
-def until(found: Callable[[], bool]) -> None:
-    """Wait until it is found, two minutes at most."""
+def until(look: Callable[[], Any]) -> Any:
+    """Look until something is found, two minutes at most; return it."""
     end_s = time.monotonic() + 120
-    while not found():
+    while not (found := look()):
         assert time.monotonic() < end_s
         time.sleep(0.2)
+    return found
+
+
+def result_of(stacks: DeployedStacks, where: str, body: Mapping[str, Any]) -> Any:
+    """Leave an operation to a task; return its result."""
+    begun = stacks.ask("POST", f"{where}/async", json=body)
+    assert begun.status_code == 202, begun.text
+
+    def look() -> Any:
+        status = stacks.ask("GET", f"{where}/async/{begun.json()['id']}/status").json()
+        return status["completed"] and status
+
+    done = until(look)
+    assert "result" in done, done
+    return done["result"]

@@ -3,18 +3,16 @@
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Event, Thread
 from uuid import uuid4
 
 import pytest
 import requests
 
-from tests.deployed.conftest import BACKUP, PUBLISHED, SOURCE
-from tests.support.servers import deployed
+from tests.deployed.conftest import BACKUP, PUBLISHED, SOURCE, result_of, until
+from tests.support.servers.deployed import DeployedStacks
 
 PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHED}/exports/")
 STEPS = 25
@@ -80,21 +78,20 @@ def test_what_the_schedules_call_may_do_what_it_does(stacks, account, repository
     scheduler, functions = account.client("scheduler"), account.client("lambda")
     found = [
         scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])["Target"]
-        for each in scheduler.list_schedules()["Schedules"]
+        for each in scheduler.list_schedules(NamePrefix=f"{stacks.name}-")["Schedules"]
     ]
     (cleanup,) = (each["Arn"] for each in found if ":function:" in each["Arn"])
     assert "FunctionError" not in functions.invoke(FunctionName=cleanup, Payload=b"{}")
     (dumps,) = (each for each in found if ":sqs:" in each["Arn"])
     queue = stacks.outputs["EventsTaskQueueUrl"]
     account.client("sqs").send_message(QueueUrl=queue, MessageBody=dumps["Input"])
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+
+    def ended() -> list[str]:
         tasks = stacks.ask("GET", f"{repository}/tasks").json()["results"]
-        states = {each["state"] for each in tasks if each["kind"] == "dump"}
-        if states & {"completed", "failed"}:
-            break
-        time.sleep(0.2)
-    assert states == {"completed"}, tasks
+        states = [each["state"] for each in tasks if each["kind"] == "dump"]
+        return [each for each in states if each in {"completed", "failed"}]
+
+    assert until(ended) == ["completed"]
     copies = account.client("s3").list_objects_v2(Bucket=BACKUP)["Contents"]
     assert any(each["Key"].startswith("dumps/shared/") for each in copies), copies
 
@@ -104,6 +101,46 @@ def test_the_web_page_is_served_beside_the_api(stacks):
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     (script,) = re.findall(r'<script[^>]* src="([^"]+)"', page.text)
     assert requests.get(f"{stacks.endpoint}{script}", timeout=60).status_code == 200
+
+
+# A second deployment in the account, with `economy`: a secret has the place of the key.
+
+
+@pytest.fixture(scope="module")
+def economical(account, stacks, distribution) -> DeployedStacks:
+    return DeployedStacks.of(account, distribution(name="economical", economy="true"))
+
+
+def test_both_deployments_have_their_own_users_and_data(stacks, economical):
+    name = "both"
+    for each, content in ((stacks, "of the first"), (economical, "of the second")):
+        where = f"{each.repository(name)}/branches/main/objects"
+        assert each.ask("POST", where, params={"path": "a"}, data=content).status_code == 201
+        read = each.ask("GET", f"/repositories/{name}/refs/main/objects", params={"path": "a"})
+        assert read.text == content
+    stranger = DeployedStacks(stacks.account, stacks.name, economical.key_pair)
+    assert stranger.ask("GET", f"/repositories/{name}").status_code == 401
+
+
+def test_functions_read_the_secret_of_the_cipher_and_show_no_secret(account, economical):
+    secrets = account.client("secretsmanager")
+    values = [
+        secrets.get_secret_value(SecretId=each["ARN"])["SecretString"]
+        for each in secrets.list_secrets()["SecretList"]
+    ]
+    assert len(values) == 3  # a token of each deployment, and the cipher's
+    shown = [
+        account.client("lambda").list_functions()["Functions"],
+        account.client("cloudformation").describe_stacks()["Stacks"],
+    ]
+    assert [each for each in values if each in json.dumps(shown, default=str)] == []
+    # The task's function decrypts the signing key.
+    where = f"{economical.repository('by-task')}/branches/main/commits"
+    body = {"message": "made by a task", "allow_empty": True}
+    assert result_of(economical, where, body)["message"] == "made by a task"
+
+
+# Updates
 
 
 @contextmanager
@@ -149,7 +186,7 @@ def test_an_update_changes_a_setting_and_fails_no_request(
 ):
     before = settings_of(stacks)
     with used(stacks, repository) as failures:
-        deployed.deploy(account, distribution(request_work_s="7"))
+        stacks.deploy(distribution(request_work_s="7"))
     assert failures == []
     changed = {name for name, value in settings_of(stacks).items() if before.get(name) != value}
     assert changed == {"GRAVELER_REQUEST_WORK_S"}
@@ -173,7 +210,7 @@ def test_an_update_that_fails_is_rolled_back_and_fails_no_request(
     }
     service.write_text(json.dumps(template))
     with used(stacks, repository) as failures, pytest.raises(subprocess.CalledProcessError):
-        deployed.deploy(account, changed)
+        stacks.deploy(changed)
     formation = account.client("cloudformation")
     (stack,) = formation.describe_stacks(StackName=stacks.name)["Stacks"]
     assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
@@ -188,6 +225,5 @@ def test_a_service_that_is_deleted_and_made_again_has_all_data(stacks, account, 
     formation.get_waiter("stack_delete_complete").wait(
         StackName=stacks.name, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
     )
-    deployed.deploy(account, folder)
-    again = replace(stacks)  # which has another address
-    assert again.ask("GET", where, params={"path": "kept"}).content == b"kept"
+    stacks.deploy(folder)
+    assert stacks.ask("GET", where, params={"path": "kept"}).content == b"kept"

@@ -5,7 +5,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 
-from tests.support.servers.formation import LEFT_OUT
+from tests.support.servers.formation import LEFT_OUT, SECRET
 
 ALONE = {
     "AWS::Events::Archive": {
@@ -30,6 +30,19 @@ def test_a_resource_that_is_left_out_cannot_be_made_yet(account, kind):
         formation.get_waiter("stack_create_complete").wait(
             StackName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
         )
+
+
+def test_a_reference_to_a_secret_is_not_its_arn_yet(account):
+    formation = account.client("cloudformation")
+    template = {
+        "Resources": {"One": {"Type": SECRET, "Properties": {"SecretString": "x"}}},
+        "Outputs": {"Reference": {"Value": {"Ref": "One"}}},
+    }
+    formation.create_stack(StackName="secret", TemplateBody=json.dumps(template))
+    formation.get_waiter("stack_create_complete").wait(StackName="secret")
+    (stack,) = formation.describe_stacks(StackName="secret")["Stacks"]
+    assert not stack["Outputs"][0]["OutputValue"].startswith("arn:")
+    formation.delete_stack(StackName="secret")
 
 
 def test_a_policy_does_not_see_the_encryption_context_yet(account):

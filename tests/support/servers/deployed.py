@@ -18,7 +18,7 @@ from tests.support.servers.emulator import EmulatedAccount
 from tests.support.servers.formation import as_emulated
 from tests.support.servers.runtime import REGION
 
-BUCKET = "company-artefacts"
+ARTEFACTS = "company-artefacts"  # the bucket of the README
 _SHELL_BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
@@ -46,12 +46,12 @@ class DeployedStacks:
     @classmethod
     def of(cls, account: EmulatedAccount, folder: Path) -> "DeployedStacks":
         """Deploy the folder, and set the deployment up, by its README."""
-        account.make_bucket(BUCKET)
         deploy(account, folder)
         made = cls(account, folder.name, {})
         setup = commands(folder, "setup_lakefs").partition("\n")[2]
         secret = f"SECRET={made.outputs['SetupTokenSecret']} ENDPOINT={made.endpoint}\n"
         answer = json.loads(shell(account, folder, secret + setup))
+        assert "access_key_id" in answer, answer
         return cls(account, folder.name, answer)
 
     @cached_property
@@ -63,6 +63,11 @@ class DeployedStacks:
             for stack in (self.name, f"{self.name}-storage")
             for output in formation.describe_stacks(StackName=stack)["Stacks"][0]["Outputs"]
         }
+
+    def deploy(self, folder: Path) -> None:
+        """Change the stacks, or make again what is missing; the address may be another one."""
+        deploy(self.account, folder)
+        self.__dict__.pop("outputs", None)
 
     @property
     def endpoint(self) -> str:

@@ -39,6 +39,8 @@ LEFT_OUT = {
 # Conditions of policies that it cannot decide. It serves HTTP, so a denial of HTTP would deny
 # everything; and it does not know the encryption context of a request.
 TRANSPORT = "aws:SecureTransport"
+# A reference to one is its ARN in AWS, and its name in MiniStack.
+SECRET = "AWS::SecretsManager::Secret"
 CONTEXT = "kms:EncryptionContext:"
 
 
@@ -51,7 +53,10 @@ def as_emulated(template: dict[str, Any]) -> dict[str, Any]:
         for name, each in resources.items()
         if name not in unknown
     }
-    found: dict[str, Any] = _decidable(_without({**template, "Resources": kept}, unknown))
+    secrets = {name for name, each in kept.items() if each["Type"] == SECRET}
+    found: dict[str, Any] = _decidable(
+        _with_arns(_without({**template, "Resources": kept}, unknown), secrets)
+    )
     return found
 
 
@@ -59,6 +64,17 @@ def is_left_out(resource: dict[str, Any]) -> bool:
     """Whether MiniStack cannot make this resource."""
     kind, properties = resource["Type"], resource.get("Properties", {})
     return kind in LEFT_OUT and (kind != "AWS::CloudWatch::Alarm" or "Metrics" in properties)
+
+
+def _with_arns(value: Any, secrets: set[str]) -> Any:
+    match value:
+        case {"Ref": str(name)} if name in secrets:
+            return {"Fn::GetAtt": [name, "Id"]}
+        case dict():
+            return {key: _with_arns(each, secrets) for key, each in value.items()}
+        case list():
+            return [_with_arns(each, secrets) for each in value]
+    return value
 
 
 def _decidable(value: Any) -> Any:
