@@ -22,9 +22,9 @@ from infra.schedules import longest_gap_s
 from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
-# Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
-# jobs are tested with its packages, which tests/infra/glue-5.0.txt lists.
-_GLUE_VERSION = "5.0"
+# Spark 4.1.1 and Python 3.13, as of November 2026, from "AWS Glue versions" in Glue's guide. The
+# jobs are tested with these, and the packages that tests/infra/glue-6.0.txt lists.
+_GLUE_VERSION = "6.0"
 # The smallest type: 4 CPUs and 16 GB. Glue scales their number with the work.
 _WORKER = "G.1X"
 

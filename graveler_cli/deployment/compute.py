@@ -7,7 +7,7 @@ from graveler_cli.deployment.stacks import Resource
 from graveler_cli.findings import Finding, FindingLevel, expect, missing, ok, warn
 
 _ALIAS = "live"
-_GLUE_VERSION = "5."
+_GLUE_VERSION = "6."
 
 _REDEPLOY = "deploy the service stack again: docs/deploy.md"
 _RESUME = 'see "Stop and resume" in docs/operations.md'
@@ -95,7 +95,7 @@ def job(account: Account, resource: Resource) -> Iterator[Finding]:
     version = str(found["Job"].get("GlueVersion", ""))
     yield expect(
         subject,
-        "runs on Glue 5",
+        "runs on Glue 6",
         f"it has {version}: {_REDEPLOY}",
         holds=version.startswith(_GLUE_VERSION),
         level=FindingLevel.WARN,

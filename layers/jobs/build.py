@@ -1,6 +1,6 @@
 """The archive of the jobs: Glue installs nothing when a job starts.
 
-Glue 5.0 has Spark, pyarrow, NumPy and pandas, and the jobs use its copies. The archive adds the
+Glue 6.0 has Spark, pyarrow, NumPy and pandas, and the jobs use its copies. The archive adds the
 engine's dependencies, for Glue's Python and processor. `unpacking.py` makes them importable.
 """
 
@@ -13,8 +13,8 @@ from layers.graveler.archive import copy_sources, holds_sources, write_zip
 from layers.graveler.wheels import install
 from layers.jobs import unpacking
 
-# The Python and the processor of Glue 5.0, as of November 2026, from "AWS Glue versions".
-PYTHON = "3.11"
+# The Python and the processor of Glue 6.0, as of November 2026, from "AWS Glue versions".
+PYTHON = layer.PYTHON
 MACHINE = "x86_64"
 
 # Glue's copies are as new as ours, and pandas has imported them before a job begins.

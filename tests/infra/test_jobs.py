@@ -47,9 +47,9 @@ def test_each_job_is_deployed(deployment):
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_job_runs_on_glue_5_for_a_bounded_time(deployment, name):
+def test_a_job_runs_on_glue_6_for_a_bounded_time(deployment, name):
     job = jobs(deployment)[name]
-    assert job["GlueVersion"] == "5.0"
+    assert job["GlueVersion"] == "6.0"
     assert job["Timeout"] == 12 * 60
     assert job["MaxRetries"] == 0
     assert job["SecurityConfiguration"]

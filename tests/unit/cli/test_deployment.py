@@ -403,12 +403,12 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
             "AWS::Glue::Job",
             {"glue.get_job": {"Job": {"GlueVersion": "4.0"}}, "glue.get_job_runs": {}},
             FindingLevel.WARN,
-            "Glue 5",
+            "Glue 6",
         ),
         (
             "AWS::Glue::Job",
             {
-                "glue.get_job": {"Job": {"GlueVersion": "5.0"}},
+                "glue.get_job": {"Job": {"GlueVersion": "6.0"}},
                 "glue.get_job_runs": {"JobRuns": [{"JobRunState": "FAILED", "ErrorMessage": "no"}]},
             },
             FindingLevel.WARN,
