@@ -1,4 +1,4 @@
-"""One deployment for all tests of a worker, with IAM enforced."""
+"""An account with IAM enforced, and one deployment there, for all tests of a worker."""
 
 import shutil
 import time
@@ -22,6 +22,9 @@ SETTINGS = {
     "dump_place": f"s3://{BACKUP}/dumps/",
     "hook_networks": "127.0.0.0/8",
 }
+# Where the acceptance suite may import from and export to.
+PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHED}/exports/")
+STEPS = 25
 REDELIVERED_S = 2
 
 
@@ -36,6 +39,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedAccount]:
     with emulated_account(tmp_path_factory.mktemp("emulator")) as found:
+        for bucket in (ARTEFACTS, SOURCE, PUBLISHED, BACKUP):
+            found.make_bucket(bucket)
+        for name in ("a", "b/c"):
+            found.client("s3").put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())
         yield found
 
 
@@ -43,15 +50,15 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedAccoun
 def distribution(
     layer: Path, jobs_archive: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Path]]:
-    """Writes what `make dist STAGE=dev` writes; the layer is for this machine's processor."""
+    """Writes what `make dist` writes; the layer is for this machine's processor."""
     archives = tmp_path_factory.mktemp("real-archives")
     shutil.copyfile(layer, layer_path("arm64", archives))
     shutil.copyfile(jobs_archive, jobs_path(archives))
     with synthesizer(archives) as synths:
 
-        def made(**settings: str) -> Path:
+        def made(stage: str = "dev", **settings: str) -> Path:
             output = tmp_path_factory.mktemp("dist")
-            done = synths.run(output, "dev", {**SETTINGS, **settings}, program="infra.dist")
+            done = synths.run(output, stage, {**SETTINGS, **settings}, program="infra.dist")
             assert done.returncode == 0, done.stderr
             (folder,) = output.iterdir()
             adapt(folder)
@@ -70,11 +77,6 @@ def folder(distribution) -> Path:
 @pytest.fixture(scope="session")
 def stacks(account: EmulatedAccount, folder: Path) -> DeployedStacks:
     """The deployment of the first version."""
-    s3 = account.client("s3")
-    for bucket in (ARTEFACTS, SOURCE, PUBLISHED, BACKUP):
-        account.make_bucket(bucket)
-    for name in ("a", "b/c"):
-        s3.put_object(Bucket=SOURCE, Key=f"in/{name}", Body=name.encode())
     return DeployedStacks.of(account, folder)
 
 

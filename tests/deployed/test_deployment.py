@@ -11,11 +11,8 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests.deployed.conftest import BACKUP, PUBLISHED, SOURCE, result_of, until
+from tests.deployed.conftest import BACKUP, PLACES, STEPS, result_of, until
 from tests.support.servers.deployed import DeployedStacks
-
-PLACES = ("--import-from", f"s3://{SOURCE}/in/", "--export-to", f"s3://{PUBLISHED}/exports/")
-STEPS = 25
 
 
 def test_the_acceptance_suite_passes_on_what_the_readme_deploys(stacks):

@@ -12,6 +12,9 @@ ALONE = {
         "SourceArn": "arn:aws:events:eu-west-1:123456789012:event-bus/default"
     },
     "AWS::Glue::SecurityConfiguration": {"Name": "some", "EncryptionConfiguration": {}},
+    "AWS::CodeDeploy::Application": {"ComputePlatform": "Lambda"},
+    "AWS::CodeDeploy::DeploymentGroup": {"ApplicationName": "some", "ServiceRoleArn": "arn"},
+    "AWS::WAFv2::WebACLAssociation": {"ResourceArn": "arn", "WebACLArn": "arn"},
     "AWS::CloudWatch::Alarm": {
         "ComparisonOperator": "GreaterThanThreshold",
         "EvaluationPeriods": 1,

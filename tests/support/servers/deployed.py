@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
@@ -71,8 +72,11 @@ class DeployedStacks:
 
     @property
     def endpoint(self) -> str:
-        """The address of the API."""
-        return next(value for key, value in self.outputs.items() if key.startswith("ApiEndpoint"))
+        """The address of the API: of a REST API with its stage and `/api/v1`."""
+        found = next(value for key, value in self.outputs.items() if key.startswith("ApiEndpoint"))
+        # The template knows AWS's host of a REST API; the emulator has another.
+        host = f"http://\\1.execute-api.localhost:{urlsplit(self.account.endpoint).port}/"
+        return re.sub(r"https://(\w+)\.execute-api\.[^/]+/", host, found)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -100,7 +104,7 @@ class DeployedStacks:
     def ask(self, method: str, path: str, **more: Any) -> requests.Response:
         """Send a request to the API as the administrator."""
         keys = self.key_pair["access_key_id"], self.key_pair["secret_access_key"]
-        url = f"{self.endpoint}/api/v1{path}"
+        url = f"{self.endpoint.removesuffix('/api/v1')}/api/v1{path}"
         return requests.request(method, url, auth=keys, timeout=60, **more)
 
     def repository(self, name: str) -> str:

@@ -34,6 +34,9 @@ def as_moto_knows(template: dict[str, Any]) -> dict[str, Any]:
 LEFT_OUT = {
     "AWS::Events::Archive": "It has no archives of events.",
     "AWS::Glue::SecurityConfiguration": "It has no encryption settings of jobs.",
+    "AWS::CodeDeploy::Application": "It shifts no traffic; an alias moves at once.",
+    "AWS::CodeDeploy::DeploymentGroup": "The same.",
+    "AWS::WAFv2::WebACLAssociation": "It checks requests by no rules.",
     "AWS::CloudWatch::Alarm": "It knows no arithmetic of metrics; other alarms stay.",
 }
 # Conditions of policies that it cannot decide. It serves HTTP, so a denial of HTTP would deny
