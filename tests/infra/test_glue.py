@@ -1,23 +1,14 @@
-"""The jobs as Glue 6.0 runs them: with its packages, from the uploaded script and archive alone.
+"""The jobs as Glue 6.0 runs them; and spark-submit, from the same script and archive."""
 
-spark-submit runs them from the same two files.
-Nothing of the checkout and of the tests' environment is on the path of driver or executors. The
-environment with Glue's packages is kept in .cache, by the content of their list.
-"""
-
-import fcntl
 import json
-import os
-import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from packaging.requirements import Requirement
@@ -29,44 +20,23 @@ from graveler.operations.exports import requests
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import make_rules
 from graveler_embedded.config import EXPORT_QUEUE
-from graveler_embedded.java import JAVA
 from graveler_embedded.queues import queue_url
 from infra.packages import job_script
-from layers.graveler.archive import find_compiler
 from layers.jobs import build
 from tests.infra.conftest import ROOT
 from tests.support.fakes.export_queue import queues
+from tests.support.servers.glue import PACKAGES, SUBMIT, GlueWorker, glue_python
 from tests.support.servers.stack import BUCKET, KEYS
 from tests.support.worlds.server_world import REGION, ServerWorld, open_world
 
-__all__ = ["queues"]
+__all__ = ["glue_python", "queues"]
 
 pytestmark = [pytest.mark.packages, pytest.mark.timeout(900)]
 
-PACKAGES = Path(__file__).with_name("glue-6.0.txt")
-
-# Of any Spark; nothing here runs long enough to be worth the optimizing compiler.
-SUBMIT = (
-    *("--master", "local[2]", "--conf", "spark.driver.bindAddress=127.0.0.1"),
-    *("--driver-java-options", "-XX:TieredStopAtLevel=1"),
-)
-
-# Spark 4 asks for a module that the tests' Java lacks, for machine learning alone.
-JAVA_WITHOUT_VECTORS = f"""#!/bin/bash
-for each in "$@"; do
-  [ "$each" = --add-modules=jdk.incubator.vector ] || kept+=("$each")
-done
-exec {JAVA} "${{kept[@]}}"
-"""
-
-# Glue starts a script by a program of its own, which uses Glue's boto3.
-RUN_SCRIPT = """
-import runpy, sys
-import boto3
-boto3.client("s3", region_name="us-east-1")
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
+    "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
+}
 
 # The job's process reports what it has imported from where.
 REPORT = """
@@ -85,24 +55,6 @@ atexit.register(report)
 """
 
 
-@pytest.fixture(scope="session")
-def glue_python() -> Path:
-    """The Python of an environment that has Glue's packages and no other."""
-    python = find_compiler(build.PYTHON)
-    if python is None:
-        pytest.skip(f"python{build.PYTHON}, which Glue 6.0 runs, is not installed")
-    folder = ROOT / ".cache" / f"glue-6.0-{crc32(PACKAGES.read_bytes()):08x}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "done").exists():
-            subprocess.run([python, "-m", "venv", "--clear", folder / "venv"], check=True)
-            pip = [str(folder / "venv" / "bin" / "python"), "-m", "pip", "--quiet"]
-            subprocess.run([*pip, "install", "--no-deps", "-r", PACKAGES], check=True)
-            (folder / "done").touch()
-    return folder / "venv" / "bin" / "python"
-
-
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
     """The local servers, with tables."""
@@ -112,33 +64,22 @@ def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
 
 @dataclass
 class Glue:
-    """Starts a job as Glue does; `--extra-py-files` is all that is on the path."""
+    """Runs the jobs over the local servers."""
 
-    python: Path
-    archive: Path
+    worker: GlueWorker
     world: ServerWorld
-    folder: Path
 
     def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        script = self.folder / "script.py"
-        script.write_text(REPORT + Path(job_script(name)).read_text())
-        runner = self.folder / "runscript.py"
-        runner.write_text(RUN_SCRIPT)
+        script = REPORT + Path(job_script(name)).read_text()
         words = [word for each, value in self._settings().items() for word in (f"--{each}", value)]
-        of_glue = ["--JOB_ID", "j_1", "--JOB_NAME", name, "--enable-metrics", "true"]
-        return self._call(
-            [self.python, runner, script, *of_glue, "--region", REGION, *words, *arguments],
-            PYTHONPATH=str(self.archive),
-            PYSPARK_SUBMIT_ARGS=f"{shlex.join(SUBMIT)} --py-files {self.archive} pyspark-shell",
-        )
+        return self.worker.run(name, script, ["--region", REGION, *words, *arguments], CREDENTIALS)
 
     def submit(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a job with spark-submit; environment variables give all settings but the region."""
-        program = self.python.with_name("spark-submit")
+        program = self.worker.python.with_name("spark-submit")
         settings = {f"GRAVELER_{each.upper()}": value for each, value in self._settings().items()}
-        return self._call(
-            [program, *SUBMIT, "--py-files", self.archive, job_script(name), *arguments], **settings
-        )
+        files = ["--py-files", str(self.worker.archive), str(job_script(name))]
+        return self.worker.call([program, *SUBMIT, *files, *arguments], CREDENTIALS | settings)
 
     def _settings(self) -> dict[str, str]:
         """Return the settings of the deployment, without its region."""
@@ -149,40 +90,14 @@ class Glue:
             "s3_endpoint": self.world.s3_endpoint or "",
         }
 
-    def _call(self, command: Sequence[str | Path], **more: str) -> subprocess.CompletedProcess[str]:
-        java = self.folder / "java" / "bin" / "java"
-        java.parent.mkdir(parents=True, exist_ok=True)
-        java.write_text(JAVA_WITHOUT_VECTORS)
-        java.chmod(0o700)
-        environment = {
-            "PATH": os.environ["PATH"],
-            "JAVA_HOME": str(java.parents[1]),
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder),
-            "PYSPARK_PYTHON": str(self.python),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
-            "AWS_EC2_METADATA_DISABLED": "true",
-            **more,
-        }
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
     def imported(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "imported.json").read_text())
+        found: dict[str, Any] = json.loads((self.worker.folder / "imported.json").read_text())
         return found
 
 
 @pytest.fixture
 def glue(glue_python: Path, jobs_archive: Path, world: ServerWorld, tmp_path: Path) -> Glue:
-    return Glue(glue_python, jobs_archive, world, tmp_path)
+    return Glue(GlueWorker(glue_python, jobs_archive, tmp_path), world)
 
 
 @pytest.fixture
@@ -267,9 +182,9 @@ def test_a_branch_is_exported_with_the_packages_of_glue(glue, world, uploaded, q
 
     imported = glue.imported()
     checkout = [each for each in imported["path"] if each and Path(each).is_relative_to(ROOT)]
-    assert all(Path(each).is_relative_to(glue.python.parents[1]) for each in checkout)
+    assert all(Path(each).is_relative_to(glue.worker.python.parents[1]) for each in checkout)
     for package in ("botocore", "msgspec", "urllib3"):
-        assert imported["found"][package].startswith(str(glue.folder)), package
+        assert imported["found"][package].startswith(str(glue.worker.folder)), package
 
 
 def test_what_the_archive_leaves_to_glue_suits_what_it_brings():

@@ -4,6 +4,7 @@
 functions on the Python that runs it, which is Lambda's if this machine has it.
 """
 
+import json
 import subprocess
 import sys
 import urllib.request
@@ -56,6 +57,16 @@ class EmulatedAccount:
             aws_access_key_id=key_id,
             aws_secret_access_key=secret,
         )
+
+    def keys_of(self, role: str) -> tuple[str, str]:
+        """Return a key pair of a new user with exactly the permissions of a role."""
+        iam = self.client("iam")
+        iam.create_user(UserName=role)
+        for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
+            document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+            iam.put_user_policy(UserName=role, PolicyName=name, PolicyDocument=json.dumps(document))
+        pair = iam.create_access_key(UserName=role)["AccessKey"]
+        return pair["AccessKeyId"], pair["SecretAccessKey"]
 
     def make_bucket(self, name: str) -> None:
         """Make an empty bucket."""
