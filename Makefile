@@ -96,7 +96,7 @@ lock: ## Compile all files of requirements anew (needs uv)
 	$(COMPILE) --upgrade --group pyproject.toml:emulator -o requirements-emulator.txt
 	@# Only what is in these extras: the command line's packages have no place in a function.
 	for extra in server:graveler gateway:gateway; do \
-	  python3 -m layers.requirements $${extra%:*} | $(COMPILE) --no-annotate --generate-hashes \
+	  python3 -m layers.requirements $${extra%:*} | $(COMPILE:--universal=--python-platform linux) --no-annotate --generate-hashes \
 	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
 	done
 	uvx --from 'jgo[cli]==3.2.0' jgo info deplist com.amazonaws:DynamoDBLocal:2.6.1 | $(PYTHON) -m graveler_embedded.pinning

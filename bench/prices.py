@@ -217,7 +217,9 @@ def ways_out_month(tasks: int = 2, endpoints: int = 4) -> dict[str, float]:
 def server_month() -> float:
     """Return USD of an idle month of the smallest server that survives the loss of a zone.
 
-    Two Fargate tasks of one processor and 2 GB behind a load balancer; stores as with us.
+    Two Fargate tasks of one processor and 2 GB behind a load balancer, each with a public address
+    in each zone; stores as with us.
     """
     task = PRICES["Fargate arm64 processor-hour"] + 2 * PRICES["Fargate arm64 GB-hour"]
-    return MONTH_HOURS * (2 * task + PRICES["Load balancer hour"])
+    addresses = 2 * _GATEWAY_ZONES * PRICES["Public address hour"]
+    return MONTH_HOURS * (2 * task + PRICES["Load balancer hour"] + addresses)

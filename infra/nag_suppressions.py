@@ -120,7 +120,9 @@ def add_nag_suppressions(
     storage: Stack, service: Stack, gateway: Stack | None, settings: InfraSettings
 ) -> None:
     """Register the suppressions with cdk-nag."""
-    of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)
+    of_storage, of_service = dict(_OF_STORAGE), dict(_OF_SERVICE)
+    if not settings.bucket_logs and storage.node.try_find_child("Repositories"):
+        of_storage["Repositories"] = {"S1": "The setting bucket_logs ends its access logs."}
     if settings.has_rest_api:
         of_service = {path: each for path, each in of_service.items() if path != "Api/Http"}
         of_service |= _OF_REST_API
@@ -129,12 +131,10 @@ def add_nag_suppressions(
     if not settings.has_page:
         del of_service["WebFunction"]
     if settings.economy:
-        of_storage = {**of_storage, **_OF_ECONOMICAL_STORAGE}
-        of_service = {**of_service, **_OF_ECONOMICAL_SERVICE}
-    exceptions_of = [(storage, of_storage), (service, of_service)]
-    if gateway:
-        exceptions_of.append((gateway, _OF_GATEWAY))
-    for stack, exceptions in exceptions_of:
+        of_storage |= _OF_ECONOMICAL_STORAGE
+        of_service |= _OF_ECONOMICAL_SERVICE
+    of_gateway = [(gateway, _OF_GATEWAY)] if gateway else []
+    for stack, exceptions in ((storage, of_storage), (service, of_service), *of_gateway):
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)
         for construct in stack.node.find_all():

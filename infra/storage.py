@@ -239,8 +239,8 @@ class StorageStack(Stack):
             bucket_name=None if wanted == CREATE else wanted,
             versioned=self._settings.undelete_days > 0,
             **_PRIVATE_BUCKET,
-            server_access_logs_bucket=self.artefacts,
-            server_access_logs_prefix="access-logs/",
+            server_access_logs_bucket=self.artefacts if self._settings.bucket_logs else None,
+            server_access_logs_prefix="access-logs/" if self._settings.bucket_logs else None,
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="abort-unfinished-uploads",

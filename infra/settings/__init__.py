@@ -40,6 +40,7 @@ class InfraSettings:
         CloudFormation name it, or `none` for no bucket.
     undelete_days: for how long objects that were deleted from that bucket can be brought back; 0
         keeps no old versions.
+    bucket_logs: keep S3's access logs of that bucket, for 30 days.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
@@ -99,6 +100,7 @@ class InfraSettings:
     name: str = ""
     repository_bucket: str = CREATE
     undelete_days: int = 0
+    bucket_logs: bool = True
     namespaces: tuple[S3Location, ...] = ()
     readable: tuple[S3Location, ...] = ()
     exports: tuple[S3Location, ...] = ()

@@ -214,6 +214,15 @@ def cors_rules(deployment):
     return bucket["CorsConfiguration"]["CorsRules"]
 
 
+def test_a_setting_ends_the_access_logs_of_the_repository_bucket(deployment_of):
+    logged = {
+        name: "LoggingConfiguration"
+        in deployment_of(name).resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+        for name in ("dev", "other")
+    }
+    assert logged == {"dev": True, "other": False}
+
+
 def test_secrets_are_in_no_template(deployment):
     for secret in deployment.resources("AWS::SecretsManager::Secret").values():
         assert "SecretString" not in secret

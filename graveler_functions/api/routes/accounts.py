@@ -78,17 +78,17 @@ def get_setup_state(request: Request) -> ApiAnswer:
 )
 @checked(Public())
 def set_up(request: Request) -> ApiAnswer:
-    if request.services.accounts.is_set_up():
-        # First, so that only the first administrator's requests read the token where it is kept.
-        raise AlreadyExistsError("lakeFS already initialized")
-    token = request.services.setup_token()
     given = request.header(_SETUP_TOKEN_HEADER) or ""
     sent = given.encode("utf-8", "surrogatepass")
+    body = request.decode(schemas.Setup)
+    if request.services.accounts.is_set_up():
+        raise AlreadyExistsError("lakeFS already initialized")
+    # Read where it is kept, as long as there is no administrator.
+    token = request.services.setup_token()
     if not token or not hmac.compare_digest(sent, token.encode()):
         raise AuthenticationError(
             f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
         )
-    body = request.decode(schemas.Setup)
     now_s = request.engine.now_s()
     pair = body.key or key_pairs.generate()
     credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)

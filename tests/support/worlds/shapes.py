@@ -105,6 +105,7 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
         "dev",
         {
             "alarm_topic_arn": TOPIC,
+            "bucket_logs": "false",
             "gc_schedule": "rate(1 day)",
             "metrics": "none",
             "monthly_budget_usd": "50",

@@ -64,7 +64,7 @@ def test_a_mix_costs_what_its_operations_do():
 
 def test_an_idle_month_is_cheaper_than_a_server():
     parts = idle_month(IDLE)
-    assert parts["key"] + parts["setup token"] == pytest.approx(1.40)
+    assert parts["key"] + parts["secrets"] == pytest.approx(1.40)
     assert sum(parts.values()) < server_month() / 10
 
 
