@@ -64,6 +64,7 @@ class Function(Construct):
         layer: lambda_.ILayerVersion | None,
         statements: Iterable[iam.PolicyStatement],
         environment: Mapping[str, str],
+        key: kms.IKey | None = None,
         of: "Function | None" = None,
     ) -> None:
         super().__init__(scope, f"{shape.name.capitalize()}Function")
@@ -87,8 +88,9 @@ class Function(Construct):
             environment=environment
             if shape.is_alone
             else {**environment, "GRAVELER_METRICS": settings.metrics},
+            environment_encryption=key,
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
-            # CDK would grant more.
+            # CDK would grant more, such as all uses of the key.
             role=self.role.without_policy_updates(),
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if shape.snap_start else None,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,

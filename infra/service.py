@@ -96,7 +96,16 @@ class ServiceStack(Stack):
         )
         statements = self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job))
         token = {"GRAVELER_SETUP_TOKEN_ARN": self._storage.setup_token.secret_arn}
-        api = Function(self, self._settings, shape, self._layer, statements, environment | token)
+        api = Function(
+            self,
+            self._settings,
+            shape,
+            self._layer,
+            statements,
+            environment | token,
+            # It encrypts snapshots of processes as well, which have the signing key.
+            key=self._storage.key,
+        )
         shape = replace(http_api.WAITS, reserved=self._settings.waits_reserved)
         waits = Function(self, self._settings, shape, self._layer, (), environment, of=api)
         return api, waits

@@ -308,6 +308,13 @@ class StorageStack(Stack):
                 value=self.key.key_arn,
                 description="The key that tables, secrets and logs of jobs are encrypted with",
             )
+        if self.cipher_secret:
+            CfnOutput(
+                self,
+                "CipherSecret",
+                value=self.cipher_secret.secret_arn,
+                description="The secret that users' secrets are encrypted under: never change it",
+            )
         CfnOutput(
             self,
             "SetupTokenSecret",

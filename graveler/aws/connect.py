@@ -14,6 +14,7 @@ from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.environment import import_function
+from graveler.aws.errors import repeated
 from graveler.aws.exchanges.buffered import Pending
 from graveler.aws.lambda_functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, RetryPolicy
@@ -187,8 +188,15 @@ class Clients:
         return self._client("secretsmanager", _RETRIED)
 
     def secret(self, arn: str) -> str:
-        """Return the text of a secret in Secrets Manager."""
-        text: str = self.secrets_manager.get_secret_value(SecretId=arn)["SecretString"]
+        """Return the text of a secret in Secrets Manager.
+
+        Raises:
+            ThrottledError: Secrets Manager throttles, fails or does not answer.
+        """
+        text: str = repeated(
+            "Secrets Manager",
+            lambda: self.secrets_manager.get_secret_value(SecretId=arn)["SecretString"],
+        )
         return text
 
     @cached_property

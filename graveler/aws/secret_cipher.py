@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from graveler.errors import CorruptDataError
 
+_SECRET_CHARACTERS_MIN = 32
 _AES_GCM = b"gcm1"
 
 _NONCE_BYTES = 16
@@ -22,9 +23,19 @@ _TAG_BYTES = 32
 
 
 class SecretCipher:
-    """The accounts' Cipher under keys that are derived from a secret of 240 random bits."""
+    """The accounts' Cipher under keys that are derived from a secret."""
 
     def __init__(self, secret: str) -> None:
+        """Derive the keys.
+
+        Raises:
+            ValueError: the secret can be guessed.
+        """
+        if len(secret) < _SECRET_CHARACTERS_MIN:
+            raise ValueError(
+                f"the secret of the cipher has {len(secret)} characters: restore the one with "
+                "which users' secrets were encrypted, which was chosen at random"
+            )
         self._secret = secret.encode()
         self._stream_key = _hmac(self._secret, b"graveler: key stream")
         self._tag_key = _hmac(self._secret, b"graveler: tag")

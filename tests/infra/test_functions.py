@@ -130,6 +130,10 @@ def test_no_secret_is_in_a_function_s_configuration(deployment):
     assert "resolve:secretsmanager" not in json.dumps(deployment.all_resources)
 
 
+def test_snapshots_of_processes_are_encrypted_with_the_deployments_key(deployment):
+    assert "Key961B73FD" in deployment.flat(functions(deployment)["api"]["KmsKeyArn"])
+
+
 def test_clients_get_an_existing_place_as_suggestion(dev, prod):
     def offered(deployment):
         variables = functions(deployment)["api"]["Environment"]["Variables"]

@@ -104,7 +104,9 @@ def stores() -> Iterator[str]:
         dynamodb.create_table(**_refs_description("refs"))
         dynamodb.create_table(**_staging_description("staging"))
         secrets = session.client("secretsmanager", endpoint_url=endpoint)
-        secrets.create_secret(Name="cipher", SecretString="a secret of the tests")
+        secrets.create_secret(
+            Name="cipher", SecretString="a secret of the tests: not chosen at random"
+        )
         yield endpoint
         dynamodb.close()
         secrets.close()

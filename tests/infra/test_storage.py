@@ -223,10 +223,20 @@ def test_a_setting_ends_the_access_logs_of_the_repository_bucket(deployment_of):
     assert logged == {"dev": True, "other": False}
 
 
-def test_secrets_are_in_no_template(deployment):
-    for secret in deployment.resources("AWS::SecretsManager::Secret").values():
+@pytest.mark.parametrize("name", ["dev", "prod", "kept"])
+def test_secrets_are_made_in_aws_and_never_again(deployment_of, name):
+    """CloudFormation makes another one if this changes. Users' secrets need the old one."""
+    made = {"ExcludePunctuation": True, "PasswordLength": 40}
+    for secret in deployment_of(name).resources("AWS::SecretsManager::Secret").values():
         assert "SecretString" not in secret
-        assert secret["GenerateSecretString"]["PasswordLength"] == 40
+        assert secret["GenerateSecretString"] == made
+
+
+def test_production_keeps_the_secret_of_the_cipher_with_the_tables(deployment_of):
+    resources = deployment_of("kept").storage["Resources"]
+    assert resources["SecretA720EF05"]["Type"] == "AWS::SecretsManager::Secret"
+    assert resources["SecretA720EF05"]["DeletionPolicy"].startswith("Retain")
+    assert resources["SecretA720EF05"]["UpdateReplacePolicy"] == "Retain"
 
 
 def reads(deployment, role: str) -> set[str]:

@@ -79,6 +79,7 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "prod": ("prod", {**PROD, **GATEWAY}),
     # Without a key, a dashboard and most alarms.
     "economy": ("dev", {"economy": "true"}),
+    "kept": ("prod", {"economy": "true", "alarm_email": "ops@example.com"}),
     "economy-gateway": ("dev", {"economy": "true", **GATEWAY}),
     # An API and a gateway that only a VPC reaches.
     "private": ("dev", {"vpc_endpoints": ENDPOINT, **INTERNAL}),

@@ -13,6 +13,18 @@ SECRET = "s" * 40
 CONTEXT = {"access-key-id": "AKIA1", "purpose": "testing"}
 
 
+# Of "the secret" under CONTEXT, as earlier versions wrote it; the second one's nonce begins as the
+# other form does.
+OLDER = (
+    bytes.fromhex(
+        "000102030405060708090a0b0c0d0e0f4caa89053968729bf6e3fb5fe3919018d475f705740b4f25"
+        "0cb682302bc4331738f28fe4a379622175c8"
+    ),
+    bytes.fromhex(
+        "67636d31000102030405060708090a0bfb05230952b04546c187e138b7a2b0072f72866c37b93360"
+        "0eb1619e6b03effaf8cdda00ab5e6482384a"
+    ),
+)
 # Of "the secret" under CONTEXT, as the next release writes it. Made with `cryptography` alone.
 AES_GCM = bytes.fromhex(
     "67636d31000102030405060708090a0b838c878a81ce155fc288c1f0269b24ec69db95f27d5b098c7b42"
@@ -57,6 +69,20 @@ def test_a_ciphertext_with_a_changed_or_missing_byte_is_corrupt(
     ciphers: Callable[[str], Cipher],
 ) -> None:
     assert_guarded(ciphers("s"), ciphers("s").encrypt(b"the secret", CONTEXT))
+
+
+@pytest.mark.parametrize("ciphertext", OLDER, ids=["any", "like AES-GCM's"])
+def test_a_secret_of_an_earlier_version_can_be_read(ciphertext: bytes) -> None:
+    assert SecretCipher(SECRET).decrypt(ciphertext, CONTEXT) == b"the secret"
+
+
+def test_the_version_before_can_read_what_this_one_writes() -> None:
+    assert len(SecretCipher(SECRET).encrypt(b"the secret", CONTEXT)) == len(OLDER[0])
+
+
+def test_a_secret_that_can_be_guessed_is_refused() -> None:
+    with pytest.raises(ValueError, match="has 5 characters"):
+        SecretCipher("admin")
 
 
 def test_a_secret_of_the_next_release_can_be_read() -> None:

@@ -11,10 +11,13 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import boto3
 import pytest
+from moto import mock_aws
 
 from graveler.aws import wiring
 from graveler.aws.s3.regions import BucketRegions
+from tests.unit.aws.test_ciphers import CONTEXT, OLDER, SECRET
 
 ENVIRONMENT = {
     "AWS_REGION": "eu-west-1",
@@ -90,6 +93,17 @@ def test_a_copy_reads_its_settings_and_credentials_again(monkeypatch: pytest.Mon
     wiring.forget()
     assert wiring.adapters().tables.refs == "restored"
     assert wiring.adapters().clients.credentials().access_key == "AKIAIOSFODNN7ANOTHER"
+
+
+def test_users_secrets_are_encrypted_under_the_secret_in_secrets_manager(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with mock_aws():
+        client = boto3.client("secretsmanager", region_name="eu-west-1")
+        made = client.create_secret(Name="cipher", SecretString=SECRET)
+        monkeypatch.setenv("GRAVELER_CIPHER_SECRET_ARN", made["ARN"])
+        cipher = wiring.adapters()._cipher()
+    assert cipher.decrypt(OLDER[0], CONTEXT) == b"the secret"
 
 
 def _members(container: object) -> dict[str, Any]:
