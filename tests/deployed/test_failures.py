@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -16,16 +17,17 @@ from tests.deployed.conftest import REDELIVERED_S, queue_named, result_of, until
 pytestmark = pytest.mark.long
 
 
-def processes_of(function: str) -> list[int]:
-    """The processes of a function's workers."""
+def processes_of(account, function: str) -> list[int]:
+    """The processes of a function's workers in this emulator."""
     variable = f"AWS_LAMBDA_FUNCTION_NAME={function}\0".encode()
+    port = f":{urlsplit(account.endpoint).port}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
         except OSError:
             continue  # it has ended, or is another user's
-        if variable in environment:
+        if variable in environment and port in environment:
             found.append(int(path.parent.name))
     return found
 
@@ -56,13 +58,15 @@ def webhook(called: Callable[[int], None]) -> Iterator[str]:
         server.server_close()
 
 
-def test_a_commit_whose_worker_is_killed_in_the_middle_is_made_by_another_one(stacks, repository):
+def test_a_commit_whose_worker_is_killed_in_the_middle_is_made_by_another_one(
+    stacks, account, repository
+):
     worker = f"{stacks.name}-hooks"
     killed: list[int] = []
 
     def kill(call: int) -> None:
         if call == 1:
-            killed.extend(processes_of(worker))
+            killed.extend(processes_of(account, worker))
             for process in killed:
                 os.kill(process, signal.SIGKILL)
 
