@@ -22,6 +22,8 @@ from graveler_cli.schemas import ObjectStats
 from graveler_cli.session import CommandSession
 from graveler_cli.uris import SCHEME, PathUri
 
+_BRANCH = "/repositories/{repository}/branches/{branch}"
+
 _source_argument = partial(click.argument, metavar="SOURCE_URI", help="lakefs://REPO/REF/PATH")
 _destination_argument = partial(
     click.argument, metavar="DESTINATION_URI", help="lakefs://REPO/BRANCH/PATH"
@@ -95,6 +97,8 @@ class _Copies:
             CommandError: a copy failed.
         """
         options = options_of(self._session, parallelism, None)
+        if self._is_move and self.source.ref != self.destination.ref:
+            self._require_branch()
         if not recursive:
             self._copy_one()
             return
@@ -117,6 +121,16 @@ class _Copies:
             uploaded=self._done, failed=self._failed, without_data=self._without_data
         )
         check(self._word, tally)
+
+    def _require_branch(self) -> None:
+        """Refuse a source that cannot be deleted, before anything is copied."""
+        names = {"repository": self.source.repository, "branch": self.source.ref}
+        try:
+            self._session.server.request("GET", _BRANCH, names)
+        except ApiRefusedError as error:
+            if error.status not in {400, 404}:
+                raise
+            raise CommandError(f"{self.source} is not on a branch: use fs cp") from error
 
     def _refuse_nested(self, prefix: str, target: str) -> None:
         """Refuse sources that would replace other sources, as a/b/b/x does if a/b/ becomes a/."""

@@ -167,6 +167,16 @@ def test_a_move_never_replaces_what_it_has_still_to_move(user, lake):
     }
 
 
+@pytest.mark.parametrize("words", [["a"], ["-r", "a/"]], ids=["object", "folder"])
+def test_a_move_from_a_tag_copies_nothing(user, lake, words):
+    *options, path = words
+    lake.has(f"{path}b" if options else path, b"X")
+    before = {*lake.objects}
+    told = user.fails("fs", "mv", *options, f"lakefs://my-repo/v1/{path}", f"{BRANCH}/c/")
+    assert told == f"lakefs://my-repo/v1/{path} is not on a branch: use fs cp"
+    assert {*lake.objects} == before
+
+
 def test_a_folder_moves_up(user, lake):
     lake.has("a/b/x", b"X")
     user.prints("fs", "mv", "-r", f"{BRANCH}/a/b/", f"{BRANCH}/")
