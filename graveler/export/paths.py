@@ -37,7 +37,7 @@ def allowed_location(uri: str, what: str, allowed_prefixes: Iterable[str]) -> st
         allowed = f"only under {', '.join(prefixes)}" if prefixes else "nowhere"
         raise InvalidInputError(
             f"{what} {location!r} is not allowed: this deployment exports {allowed} "
-            "(setting GRAVELER_EXPORT_PREFIXES)"
+            "(setting exports; of a server, GRAVELER_EXPORT_PREFIXES)"
         )
     return location
 

@@ -172,7 +172,7 @@ def check_source(uri: str, namespace: str, allowed_prefixes: Iterable[str]) -> N
         allowed = f"only from {', '.join(folders)}" if folders else "from nowhere"
         raise ForbiddenError(
             f"import path {uri!r} is not allowed: this deployment imports {allowed} "
-            "(setting GRAVELER_IMPORT_PREFIXES)"
+            "(setting readable; of a server, GRAVELER_IMPORT_PREFIXES)"
         )
 
 

@@ -9,6 +9,7 @@ from graveler_cli.findings import Finding, FindingLevel, expect, missing, ok, wa
 _ALIAS = "live"
 _GLUE_VERSION = "6."
 
+_OFF = "is off, as the settings have it"
 _REDEPLOY = "deploy the service stack again: docs/deploy.md"
 _RESUME = 'see "Stop and resume" in docs/operations.md'
 
@@ -46,6 +47,8 @@ def mapping(account: Account, resource: Resource) -> Iterator[Finding]:
     remedy = f"aws lambda update-event-source-mapping --uuid {resource.physical_id} --enabled"
     if state in {"Enabled", "Enabling", "Updating", "Creating"}:
         yield ok(subject, "is enabled")
+    elif resource.is_off:
+        yield ok(subject, _OFF)
     else:
         yield missing(subject, f"is {state or 'in an unknown state'}", remedy)
     result = found.get("LastProcessingResult", "")
@@ -81,7 +84,11 @@ def rule(account: Account, resource: Resource) -> Iterator[Finding]:
         return
     of_bus = f" --event-bus-name {bus}" if bus else ""
     remedy = f"aws events enable-rule --name {name}{of_bus}"
-    yield expect(subject, "is enabled", remedy, holds=found.get("State") == "ENABLED")
+    is_enabled = found.get("State") == "ENABLED"
+    if resource.is_off and not is_enabled:
+        yield ok(subject, _OFF)
+    else:
+        yield expect(subject, "is enabled", remedy, holds=is_enabled)
 
 
 def job(account: Account, resource: Resource) -> Iterator[Finding]:

@@ -1,6 +1,8 @@
 """The stacks of a deployment, and the resources in them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from graveler_cli.deployment.account import Account
 
@@ -16,12 +18,13 @@ _WHOLE = {
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource of a stack."""
+    """A resource of a stack; `is_off` if the template switches it off."""
 
     stack: str
     logical_id: str
     physical_id: str
     kind: str
+    is_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ def read_stack(account: Account, name: str) -> DeployedStack | None:
     rows = account.pages(
         "cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name
     )
+    # Without this right, what is switched off on purpose is reported as missing.
+    template = account.find("cloudformation", "get_template", ("AccessDenied",), StackName=name)
+    made = template.get("TemplateBody", {}).get("Resources", {})
     return DeployedStack(
         name,
         stack["StackStatus"],
@@ -65,7 +71,13 @@ def read_stack(account: Account, name: str) -> DeployedStack | None:
                 row["LogicalResourceId"],
                 row.get("PhysicalResourceId", ""),
                 row["ResourceType"],
+                _is_off(made.get(row["LogicalResourceId"], {}).get("Properties", {})),
             )
             for row in rows
         ),
     )
+
+
+def _is_off(properties: Mapping[str, Any]) -> bool:
+    """Whether the template disables the event source mapping or the rule: nothing may use it."""
+    return properties.get("Enabled") is False or properties.get("State") == "DISABLED"

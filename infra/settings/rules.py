@@ -232,6 +232,8 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "to false, or provisioned_concurrency to 0"
         )
     problems += _too_few_slices(values)
+    if values["economy"] and values["traces"]:
+        problems.append("traces is set, but economy has none: leave one of them out")
     kept_ready, reserved = values["provisioned_concurrency"], values["api_reserved"]
     if None not in (kept_ready, reserved) and kept_ready > reserved:
         problems.append(
@@ -355,7 +357,7 @@ def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
         for name in ("slices_reserved", "tasks_at_once", "hooks_at_once", "slices_at_once")
     )
     if values["reserve_concurrency"] and None not in (reserved, tasks, hooks, slices):
-        at_once = tasks if values["economy"] else tasks + hooks  # economy has no hooks function
+        at_once = tasks if values["economy"] else tasks + hooks  # economy runs hooks in tasks
         needed = at_once * slices
         if reserved < needed:
             yield (

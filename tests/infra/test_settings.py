@@ -248,6 +248,7 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
             {"snap_start": True, "provisioned_concurrency": 1},
             "snap_start and provisioned_concurrency exclude each other",
         ),
+        ({"economy": True, "traces": True}, "traces is set, but economy has none"),
         ({"tasks_at_once": 1}, "tasks_at_once is 1: set it to 2 to"),
         ({"slices_at_once": 0}, "slices_at_once is 0: set it to 1 to"),
         ({"request_work_s": 25}, "request_work_s is 25: set it to 1 to 20"),

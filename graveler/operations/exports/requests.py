@@ -185,6 +185,7 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
     in_batch leaves the run to a batch job, whatever its size.
 
     Raises:
+        InvalidInputError: the deployment does not export there any more.
         ConflictError: a run is in progress.
         NotFoundError: the branch does not exist, or it is not exported.
         ContentionError: too many concurrent updates of the export.
@@ -194,6 +195,8 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
     def change(repo: OpenRepository, current: Branch, record: BranchExport | None) -> BranchExport:
         nonlocal run_id
         now = _configured(record, branch)
+        prefixes = engine.export_settings.allowed_prefixes
+        allowed_location(now.configuration.path, "export path", prefixes)
         if now.state is ExportState.IN_PROGRESS:
             raise ConflictError("export currently in progress: wait until it has ended")
         now_ns = engine.clock.now_ns()

@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from graveler_cli.deployment import inspection, preflight
 from graveler_cli.deployment.account import Account, CannotLookError
-from graveler_cli.deployment.stacks import Resource
+from graveler_cli.deployment.stacks import Resource, read_stack
 from graveler_cli.findings import Finding, FindingLevel
 from graveler_cli.main import app
 
@@ -450,6 +450,42 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
 )
 def test_each_kind_of_resource_is_judged(kind, answers, level, text):
     assert [each for each in look(kind, answers) if each.level is level and text in each.text]
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers", "properties"),
+    [
+        (
+            "AWS::Lambda::EventSourceMapping",
+            {"lambda.get_event_source_mapping": {"State": "Disabled"}},
+            {"Enabled": False},
+        ),
+        (
+            "AWS::Events::Rule",
+            {"events.describe_rule": {"State": "DISABLED"}},
+            {"State": "DISABLED"},
+        ),
+    ],
+)
+def test_what_the_template_switches_off_is_no_fault(kind, answers, properties):
+    stack = {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]}
+    row = {"LogicalResourceId": "One", "PhysicalResourceId": "bus|x", "ResourceType": kind}
+    told = {
+        **answers,
+        "cloudformation.describe_stacks": stack,
+        "cloudformation.list_stack_resources": {"StackResourceSummaries": [row]},
+    }
+    template = {"TemplateBody": {"Resources": {"One": {"Properties": properties}}}}
+    for more, level in (
+        ({"cloudformation.get_template": template}, FindingLevel.OK),
+        ({"cloudformation.get_template": {"TemplateBody": {}}}, FindingLevel.MISSING),
+        ({}, FindingLevel.MISSING),
+    ):
+        account = Scripted({**told, **more})
+        found = read_stack(account, "s")
+        assert found
+        (finding,) = inspection.LOOKS[kind](account, found.resources[0])
+        assert finding.level is level
 
 
 @pytest.mark.parametrize("kind", sorted(inspection.LOOKS))

@@ -97,6 +97,16 @@ def test_only_paths_that_the_deployment_allows_can_be_configured(lake):
         put(lake, ExportConfiguration("s3://out/public/a", "s3://out/private"))
 
 
+def test_a_run_to_a_path_that_the_deployment_no_longer_allows_is_refused(lake):
+    put(lake, CONFIGURATION)
+    lake.settle()
+    before = requested(lake)
+    lake.world.export_settings = ExportSettings(allowed_prefixes=())
+    with pytest.raises(InvalidInputError, match="exports nowhere"):
+        requests.run(lake.engine(), REPO, "main")
+    assert requested(lake) == before
+
+
 @pytest.mark.parametrize("uri", ["s3://bucket/lake", "s3://bucket/lake/data/x", "s3://bucket"])
 def test_an_export_must_not_overlap_with_the_storage_of_its_repository(lake, uri):
     with pytest.raises(InvalidInputError, match="storage namespace of repository 'lake'"):
