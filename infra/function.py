@@ -151,7 +151,7 @@ class Function(Construct):
 
 
 def _is_traced(settings: InfraSettings, shape: Shape) -> bool:
-    return settings.is_traced and not shape.is_alone
+    return settings.traces and not shape.is_alone
 
 
 def _is_in_network(settings: InfraSettings, shape: Shape) -> bool:

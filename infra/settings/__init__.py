@@ -192,11 +192,6 @@ class InfraSettings:
         """Whether hooks have a queue of their own: polling it costs money."""
         return not self.economy
 
-    @property
-    def is_traced(self) -> bool:
-        """Whether requests are traced."""
-        return self.traces and not self.economy
-
     @classmethod
     def of(cls, context: Mapping[str, Any]) -> "InfraSettings":
         """Return the settings of a context.

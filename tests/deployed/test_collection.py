@@ -24,7 +24,7 @@ def test_the_schedule_starts_a_run_that_deletes_garbage_and_nothing_else(
 
     (call,) = (
         json.loads(each["Input"])
-        for each in _targets(account, stacks.name)
+        for each in stacks.scheduled()
         if each["Arn"].endswith("glue:startJobRun")
     )
     glue = account.client("glue")
@@ -49,12 +49,6 @@ def test_the_schedule_starts_a_run_that_deletes_garbage_and_nothing_else(
     assert done.returncode == 0, done.stdout + done.stderr
     assert [_is_there(account, uri) for uri in uris] == [False, True]
     assert stacks.ask("GET", f"{repository}/refs/main/objects?path=a").text == "kept"
-
-
-def _targets(account, name: str):
-    scheduler = account.client("scheduler")
-    for each in scheduler.list_schedules(NamePrefix=f"{name}-")["Schedules"]:
-        yield scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])["Target"]
 
 
 def _read(account, uri: str) -> bytes:

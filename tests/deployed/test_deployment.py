@@ -72,11 +72,7 @@ def test_a_commit_is_an_event_that_a_rule_of_another_program_gets(stacks, accoun
 
 
 def test_what_the_schedules_call_may_do_what_it_does(stacks, account, repository):
-    scheduler, functions = account.client("scheduler"), account.client("lambda")
-    found = [
-        scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])["Target"]
-        for each in scheduler.list_schedules(NamePrefix=f"{stacks.name}-")["Schedules"]
-    ]
+    functions, found = account.client("lambda"), stacks.scheduled()
     (cleanup,) = (each["Arn"] for each in found if ":function:" in each["Arn"])
     assert "FunctionError" not in functions.invoke(FunctionName=cleanup, Payload=b"{}")
     (dumps,) = (each for each in found if ":sqs:" in each["Arn"])

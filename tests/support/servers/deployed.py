@@ -47,13 +47,14 @@ class DeployedStacks:
     @classmethod
     def of(cls, account: EmulatedAccount, folder: Path) -> "DeployedStacks":
         """Deploy the folder, and set the deployment up, by its README."""
-        deploy(account, folder)
         made = cls(account, folder.name, {})
+        made.deploy(folder)
         setup = commands(folder, "setup_lakefs").partition("\n")[2]
         secret = f"SECRET={made.outputs['SetupTokenSecret']} ENDPOINT={made.endpoint}\n"
         answer = json.loads(shell(account, folder, secret + setup))
         assert "access_key_id" in answer, answer
-        return cls(account, folder.name, answer)
+        made.key_pair = answer
+        return made
 
     @cached_property
     def outputs(self) -> dict[str, str]:
@@ -66,8 +67,8 @@ class DeployedStacks:
         }
 
     def deploy(self, folder: Path) -> None:
-        """Change the stacks, or make again what is missing; the address may be another one."""
-        deploy(self.account, folder)
+        """Make the stacks, or change them; the address may then be another one."""
+        shell(self.account, folder, commands(folder, "cloudformation deploy"))
         self.__dict__.pop("outputs", None)
 
     @property
@@ -115,6 +116,14 @@ class DeployedStacks:
         assert created.status_code == 201, created.text
         return f"/repositories/{name}"
 
+    def scheduled(self) -> list[Any]:
+        """Return what the deployment's schedules call."""
+        scheduler = self.account.client("scheduler")
+        return [
+            scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])["Target"]
+            for each in scheduler.list_schedules(NamePrefix=f"{self.name}-")["Schedules"]
+        ]
+
     @contextmanager
     def without(self, role: str, sid: str) -> Iterator[None]:
         """Take a statement away from a function's role meanwhile."""
@@ -133,11 +142,6 @@ class DeployedStacks:
             yield
         finally:
             put(document["Statement"])
-
-
-def deploy(account: EmulatedAccount, folder: Path) -> None:
-    """Make the stacks, or change them."""
-    shell(account, folder, commands(folder, "cloudformation deploy"))
 
 
 def shell(account: EmulatedAccount, folder: Path, text: str) -> str:

@@ -25,7 +25,7 @@ def as_moto_knows(template: dict[str, Any]) -> dict[str, Any]:
     kept = {
         name: _adapted(each, unknown) for name, each in resources.items() if name not in unknown
     }
-    found: dict[str, Any] = _without_secrets(_without({**template, "Resources": kept}, unknown))
+    found: dict[str, Any] = _without({**template, "Resources": kept}, unknown)
     return found
 
 
@@ -42,9 +42,9 @@ LEFT_OUT = {
 # Conditions of policies that it cannot decide. It serves HTTP, so a denial of HTTP would deny
 # everything; and it does not know the encryption context of a request.
 TRANSPORT = "aws:SecureTransport"
+CONTEXT = "kms:EncryptionContext:"
 # A reference to one is its ARN in AWS, and its name in MiniStack.
 SECRET = "AWS::SecretsManager::Secret"
-CONTEXT = "kms:EncryptionContext:"
 
 
 def as_emulated(template: dict[str, Any]) -> dict[str, Any]:
@@ -133,15 +133,4 @@ def _without(value: Any, unknown: set[str]) -> Any:
             return {key: _without(each, unknown) for key, each in value.items()}
         case list():
             return [_without(each, unknown) for each in value]
-    return value
-
-
-def _without_secrets(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _without_secrets(each) for key, each in value.items()}
-        case list():
-            return [_without_secrets(each) for each in value]
-        case str() if "{{resolve:" in value:
-            return "resolved"
     return value
