@@ -11,6 +11,8 @@ PAGE_AMOUNT_DEFAULT = 100
 PAGE_AMOUNT_MAX = 1000
 
 DELETE_OBJECTS_MAX = 1000
+# Of one merge; each is checked by itself.
+RESOLUTIONS_MAX = 1000
 
 # A DynamoDB item has at most 400 KB, its other attributes included.
 USER_METADATA_BYTES_MAX = 128 * 1024

@@ -16,13 +16,14 @@ The rules are those of lakeFS's documentation (A, B, C: contents; X: no object):
     X     B       B            B          both added the same
     X     B       C            conflict   both added, differently
 
-A strategy settles every conflict for one side, its deletions included.
+A strategy settles every conflict for one side, its deletions included. A resolution settles the
+conflict of one path.
 
 After crossed merges, the base is virtual (`graveler.diff.virtual_base`). Where it is unsettled, the
 two sides conflict unless they are equal.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
@@ -32,11 +33,16 @@ from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
 from graveler.diff.virtual_base import Base, changed_ranges_since, changes_since
+from graveler.errors import InvalidInputError
 from graveler.messages import Refusal
 from graveler.model import Change
 
 # The strategies by their names in the API, with their names in the merge commit's metadata.
 STRATEGIES = {"": "default", "dest-wins": "dest-wins", "source-wins": "source-wins"}
+
+# The strategy for the conflict of each path that has one of its own.
+Resolutions = Mapping[bytes, str]
+_NONE: Resolutions = {}
 
 # How many changes a plan expects in a range that differs.
 _CHANGES_OF_A_RANGE = 500
@@ -52,6 +58,24 @@ def check_strategy(strategy: str) -> None:
         raise Refusal.BAD_STRATEGY.error(f"{strategy!r}: use dest-wins, source-wins, or none")
 
 
+def check_resolutions(
+    base: Base, source: MetaRange, destination: MetaRange, resolutions: Resolutions
+) -> None:
+    """Check that both sides changed each of the paths, differently.
+
+    Raises:
+        InvalidInputError: a path is not in conflict.
+        CorruptDataError: a file is missing, or is not what was written.
+    """
+    for key in sorted(resolutions):
+        found = source_changes(changes_since(base, source, key, key + b"\0"), destination)
+        if all(each.meeting is not Meeting.CONFLICT for each in found):
+            raise InvalidInputError(
+                f"path {key.decode()!r} is not in conflict",
+                "compare again, and resolve the conflicts that there are now",
+            )
+
+
 def merge_changes(
     base: Base,
     source: MetaRange,
@@ -60,6 +84,7 @@ def merge_changes(
     start: bytes = b"",
     end: bytes | None = None,
     watching: Callable[[Iterator[Difference]], Iterator[Difference]] = iter,
+    resolutions: Resolutions = _NONE,
 ) -> Iterator[Change]:
     """Yield the changes with start <= key < end that make destination the merge, by key.
 
@@ -67,16 +92,17 @@ def merge_changes(
     that the destination wins.
 
     Raises:
-        MergeConflictError: both sides changed a key differently, and there is no strategy.
+        MergeConflictError: both sides changed a key differently, and nothing settles that.
         CorruptDataError: a file is missing, or is not what was written.
     """
     changes = changes_since(base, source, start, end, watching=watching)
     for found in source_changes(changes, destination):
         if found.meeting is Meeting.CONFLICT:
-            if not strategy:
+            winner = resolutions.get(found.change.key, strategy)
+            if not winner:
                 path = found.change.key.decode("utf-8", "replace")
                 raise Refusal.CONFLICT_FOUND.error(f"both sides changed {path!r} differently")
-            if strategy == "dest-wins":
+            if winner == "dest-wins":
                 continue
         yield found.change.key, found.change.right
 
@@ -90,6 +116,7 @@ def plan_merge(
     *,
     slice_weight: int = SLICE_WEIGHT,
     watching: Callable[[Iterator[bytes]], Iterator[bytes]] = iter,
+    resolutions: Resolutions = _NONE,
 ) -> Iterator[Slice]:
     """Yield slices of a large merge; the caller applies merge_changes of each to destination.
 
@@ -102,7 +129,9 @@ def plan_merge(
     """
 
     def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
-        return merge_changes(base, source, destination, strategy, start, end)
+        return merge_changes(
+            base, source, destination, strategy, start, end, resolutions=resolutions
+        )
 
     touched = watching(changed_ranges_since(base, source))
     return plan(

@@ -5,7 +5,7 @@ immutable things: sealed staging tokens and metaranges. So two processes that re
 same changes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -18,7 +18,7 @@ from graveler.committed.slices import Changes, Slice, plan
 from graveler.diff.virtual_base import Base, CrossedBase
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
-from graveler.merge import merge_changes, plan_merge
+from graveler.merge import Resolutions, check_resolutions, merge_changes, plan_merge
 from graveler.model import Change, MetaRangeID, StagingToken
 from graveler.open_repository import OpenRepository
 from graveler.refs.base_graph import VirtualBase
@@ -51,12 +51,14 @@ class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
 class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
     """The changes of a metarange since another one, merged into the base (`graveler.merge`).
 
-    After crossed merges, the other one is virtual.
+    After crossed merges, the other one is virtual. resolutions: by path, the strategy for its
+    conflict.
     """
 
     since: MetaRangeID | VirtualBase
     theirs: MetaRangeID
     strategy: str = ""
+    resolutions: Mapping[str, str] = {}
 
     def changes(
         self, repo: OpenRepository, base: MetaRange, watching: Watching = unwatched
@@ -65,7 +67,9 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         since, theirs = self._sides(repo)
 
         def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
-            return merge_changes(since, theirs, base, self.strategy, start, end, watching)
+            return merge_changes(
+                since, theirs, base, self.strategy, start, end, watching, self._resolved
+            )
 
         return changes
 
@@ -73,8 +77,26 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         """Yield slices that cover all changes."""
         since, theirs = self._sides(repo)
         return plan_merge(
-            repo.engine.committed, since, theirs, base, self.strategy, watching=watching
+            repo.engine.committed,
+            since,
+            theirs,
+            base,
+            self.strategy,
+            watching=watching,
+            resolutions=self._resolved,
         )
+
+    def check(self, repo: OpenRepository, base: MetaRange) -> None:
+        """Check that the resolutions are about conflicts.
+
+        Raises:
+            InvalidInputError: one is not.
+        """
+        check_resolutions(*self._sides(repo), base, self._resolved)
+
+    @property
+    def _resolved(self) -> Resolutions:
+        return {path.encode(): strategy for path, strategy in self.resolutions.items()}
 
     def _sides(self, repo: OpenRepository) -> tuple[Base, MetaRange]:
         since = opened_base(repo, self.since)

@@ -7,7 +7,7 @@ commit names the new files in the object store, and sealed tokens stay readable 
 commit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,7 +18,12 @@ from graveler.branches.retries import contention, retry_stale
 from graveler.branches.views import view_of_branch
 from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
-from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
+from graveler.errors import (
+    InvalidInputError,
+    PreconditionFailedError,
+    StaleTaskError,
+    StaleVersionError,
+)
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, SEALED_REPLACED_MAX
 from graveler.messages import Refusal
@@ -235,6 +240,18 @@ def newest_sealed(branch: Branch) -> str:
 def has_staged(engine: Engine, token: StagingToken) -> bool:
     """Whether the staging token holds anything."""
     return next(engine.staging.scan(token, b"", None), None) is not None
+
+
+def require_head(branch: Branch, if_match: Container[str] | None) -> None:
+    """Check that the branch's head is one of these commits, if any are given.
+
+    Raises:
+        PreconditionFailedError: it is another one.
+    """
+    if if_match is not None and branch.commit_id not in if_match:
+        raise PreconditionFailedError(
+            f"the head of branch {branch.name!r} is now {branch.commit_id}: look at it, and repeat"
+        )
 
 
 def require_clean(

@@ -32,6 +32,16 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     return Requirement(is_absent, checksums=_checksums_of(match))
 
 
+def required_tags(headers: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the ETags of which If-Match requires one; None if any will do.
+
+    Raises:
+        InvalidInputError: If-Match is not a list of entity tags, or is empty.
+    """
+    match = non_empty_header(headers, "If-Match")
+    return None if match is None or match.strip() == _ANY else tuple(_checksums_of(match))
+
+
 def non_empty_header(headers: Mapping[str, str], name: str) -> str | None:
     """Return the header; None if it is absent.
 

@@ -1,12 +1,13 @@
 """Branches: create, read, delete, reset, hard-reset."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
 
 from graveler.branches.heads import (
     Move,
     move_head,
     require_clean,
+    require_head,
 )
 from graveler.branches.lookup import (
     check_writable,
@@ -25,7 +26,7 @@ from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionE
 from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Change, CommitID, Page, StagingToken
+from graveler.model import Branch, Change, Commit, CommitID, Page, StagingToken
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name, check_path
@@ -122,6 +123,20 @@ def list_page(
     """
     repo = read_repository(engine, repository)
     return engine.refs.branches(repo.record, prefix, after, amount, show_hidden=show_hidden)
+
+
+def heads(
+    engine: Engine, repository: str, of_branches: Sequence[Branch]
+) -> Mapping[CommitID, Commit]:
+    """Return the commits that are the branches' heads, by ID.
+
+    Raises:
+        CorruptDataError: one does not exist.
+        NotFoundError: the repository does not exist.
+    """
+    ids = [branch.commit_id for branch in of_branches]
+    found = read_repository(engine, repository).history().commits(list(dict.fromkeys(ids)))
+    return {commit.id: commit for commit in found}
 
 
 def delete(
@@ -250,11 +265,20 @@ def _restore_committed(
 
 
 def hard_reset(
-    engine: Engine, repository: str, name: str, *, ref: str, force: bool = False
+    engine: Engine,
+    repository: str,
+    name: str,
+    *,
+    ref: str,
+    force: bool = False,
+    if_match: Container[str] | None = None,
 ) -> None:
     """Make the commit that ref names the branch's head; uncommitted changes stay.
 
+    if_match: the commits of which one must be the head, None if any may.
+
     Raises:
+        PreconditionFailedError: another commit is the head.
         InvalidInputError: a name or ref is malformed, a crashed commit left uncommitted changes,
             or too many changes were reset one by one.
         NotFoundError: the repository or the branch does not exist, or ref names no commit.
@@ -268,6 +292,7 @@ def hard_reset(
         commit_id = resolve_commit_id(engine.refs, repo.history(), ref)
 
     def plan(now: Branch) -> Move:
+        require_head(now, if_match)
         committed = repo.content(now.commit_id)
         sealed = View(repo, now.sealed_tokens, committed)
         if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):

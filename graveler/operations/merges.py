@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -17,11 +18,13 @@ from graveler.branches.heads import (
     made_commit,
     new_commit,
     require_clean,
+    require_head,
 )
-from graveler.branches.lookup import check_writable, current_branch, in_repository
+from graveler.branches.lookup import check_writable, current_branch
 from graveler.branches.prefetch import Prefetch
 from graveler.engine import Engine
-from graveler.errors import MergeConflictError
+from graveler.errors import InvalidInputError, MergeConflictError, PreconditionFailedError
+from graveler.limits import RESOLUTIONS_MAX
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID
@@ -37,7 +40,6 @@ from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, 
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
-from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.base_graph import base_of_merge
 from graveler.refs.resolve import resolve_commit
 
@@ -46,7 +48,12 @@ _PRE_MERGE = "pre-merge"
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
-    """The options of a merge, and the fields of the merge commit."""
+    """The options of a merge, and the fields of the merge commit.
+
+    resolutions: by path, the strategy for its conflict.
+    source_commit_id: the commit that the source must be, "" if any.
+    if_match: the commits of which one must be the branch's head, None if any may.
+    """
 
     committer: str
     message: str = ""
@@ -55,6 +62,17 @@ class MergeRequest:
     force: bool = False
     allow_empty: bool = False
     squash: bool = False
+    resolutions: Mapping[str, str] = field(default_factory=dict)
+    source_commit_id: str = ""
+    if_match: tuple[str, ...] | None = None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the merge is of what its user saw: the last three fields are used."""
+        return bool(self.resolutions or self.source_commit_id) or self.if_match is not None
+
+
+_BINDING = ("resolutions", "source_commit_id", "if_match")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +81,23 @@ class MergeOf:
 
     source_ref: str
     request: MergeRequest
+
+    def stored(self) -> Mapping[str, Any]:
+        """Return the input of the merge's task.
+
+        A version before 0.2 knows no bound merges. It cannot read one, in place of merging more.
+        """
+        stored = asdict(self)
+        if self.request.is_bound:
+            return {"bound": stored}
+        for name in _BINDING:
+            del stored["request"][name]
+        return stored
+
+    @classmethod
+    def of_task(cls, task: Task) -> "MergeOf":
+        """Return the input that the task has stored."""
+        return msgspec.convert(task.request.get("bound", task.request), cls)
 
 
 # Reads the pull request of the merge, and checks that it is open. Returns a function from the merge
@@ -85,17 +120,18 @@ def merge(
     Raises:
         MergeConflictError: both sides changed an object differently, and no strategy is given.
         InvalidInputError: the source changed nothing, the branch has uncommitted changes, the two
-            have no common ancestor, a name, the ref or the strategy is malformed, or message and
-            metadata are too large.
+            have no common ancestor, a name, the ref or the strategy is malformed, a resolution is
+            not about a conflict, or message and metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
         HookFailedError: a hook stops the merge.
-        PreconditionFailedError: an action file is malformed.
+        PreconditionFailedError: the source or the head is not as required, or an action file is
+            malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
     asked = MergeOf(source_ref, request)
-    prefetch, identity = Prefetch(engine, repository, branch), asdict(asked)
+    prefetch, identity = Prefetch(engine, repository, branch), asked.stored()
     joinable = joinable_ahead(prefetch, TaskKind.MERGE, branch, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _source_id(known, source_ref, branch))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
@@ -131,12 +167,14 @@ class _Merging(CommittingWork):
     def at_once(self, limit: WorkLimit) -> Commit:
         branch = self.branch
         self.covers = source = self.source_id()
+        require_source(self.asked, source)
         gate = gate_before_merge(self.repo, source, branch.name, limit)
         apply = apply_at_once(limit.over)
         return merge_commit(gate, branch, self.asked, source, apply, is_dirty=self.is_dirty)
 
     def is_covered(self, task: Task) -> bool:
-        return task.covers == (self.covers or self.source_id())
+        required_id = self.asked.request.source_commit_id
+        return task.covers == (self.covers or required_id or self.source_id())
 
 
 def start_merge(
@@ -149,13 +187,17 @@ def start_merge(
             too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
+        PreconditionFailedError: the source or the head is not as required.
     """
     repo, current = mergeable(engine, repository, branch, request)
+    require_head(current, request.if_match)
+    asked = MergeOf(source_ref, request)
     source_id = _source_id(repo, source_ref, branch)
+    require_source(asked, source_id)
     return start(
         repo,
         TaskKind.MERGE,
-        asdict(MergeOf(source_ref, request)),
+        asked.stored(),
         user=request.committer,
         branch=current,
         covers=source_id,
@@ -170,7 +212,7 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    asked = msgspec.convert(hold.task.request, MergeOf)
+    asked = MergeOf.of_task(hold.task)
     repo, current = hold.current_branch()
     source_id = CommitID(hold.task.covers)
     gate = task_gate(hold, repo)
@@ -188,16 +230,39 @@ def mergeable(
         NotFoundError: the repository or the branch does not exist.
         ForbiddenError: the repository is read-only.
     """
-    check_strategy(request.strategy)
+    check_merge(request)
     repo, current = current_branch(engine, repository, branch)
     check_writable(repo.record, force=request.force)
-    check_commit_size(request.message, _metadata(request))
     return repo, current
+
+
+def check_merge(request: MergeRequest) -> None:
+    """Check the strategy, the number of resolutions, and the size of the texts.
+
+    Raises:
+        InvalidInputError: one is wrong.
+    """
+    check_strategy(request.strategy)
+    if len(request.resolutions) > RESOLUTIONS_MAX:
+        raise InvalidInputError(f"a merge takes at most {RESOLUTIONS_MAX} resolutions")
+    check_commit_size(request.message, _metadata(request), *request.resolutions)
 
 
 def _source_id(repo: OpenRepository, source_ref: str, branch: str) -> CommitID:
     with within(f"update branch {branch}: get commit by ref {source_ref}"):
         return resolve_commit(repo.engine.refs, repo.history(), source_ref).id
+
+
+def require_source(asked: MergeOf, source_id: CommitID) -> None:
+    """Check that the merge's source is the required commit, if one is.
+
+    Raises:
+        PreconditionFailedError: it is another one.
+    """
+    if asked.request.source_commit_id not in ("", source_id):
+        raise PreconditionFailedError(
+            f"{asked.source_ref!r} is now commit {source_id}: look at it, and repeat"
+        )
 
 
 def _metadata(request: MergeRequest) -> Mapping[str, str]:
@@ -243,6 +308,7 @@ def merge_commit(
 
     def plan(now: Branch) -> Move:
         close = None if closing is None else closing()
+        require_head(now, request.if_match)
         now = require_clean(repo, now, is_dirty)
         history = repo.history()
         source, head = history.commits([source_id, now.commit_id])
@@ -252,7 +318,8 @@ def merge_commit(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
         onto = repo.metarange(head.metarange_id)
-        to_merge = MergedSource(base, source.metarange_id, request.strategy)
+        to_merge = MergedSource(base, source.metarange_id, request.strategy, request.resolutions)
+        to_merge.check(repo, onto)
         with _conflicts_of(branch):
             merged = apply_merge(apply, repo, onto, to_merge)
         made = new_commit(
@@ -305,25 +372,3 @@ def _pass_before(
     )
     with within(f"update branch {branch}"):
         return gate.pass_through(files, about, head, source.id)
-
-
-def merge_base(
-    engine: Engine, repository: str, source_ref: str, destination_ref: str
-) -> tuple[CommitID, CommitID, CommitID]:
-    """Return the commit IDs of source, destination and merge base: of several, lakeFS's choice.
-
-    Raises:
-        InvalidInputError: a name or a ref is malformed, or the two have no common ancestor.
-        NotFoundError: the repository does not exist, or a ref names no commit.
-    """
-
-    def read(repo: OpenRepository) -> tuple[CommitID, CommitID, CommitID]:
-        history = repo.history()
-        with within(f"get commit by branch {source_ref}"):
-            source = resolve_commit(engine.refs, history, source_ref)
-        with within(f"get commit by ref {destination_ref}"):
-            destination = resolve_commit(engine.refs, history, destination_ref)
-        base = refs_merge_base.merge_base(history, source.id, destination.id)
-        return source.id, destination.id, base.id
-
-    return in_repository(engine, repository, read)

@@ -5,8 +5,10 @@ crashes, the pull request is merged if and only if its merge commit became the b
 merges at the same time, one finds the pull request changed, reads it again, and is refused.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from graveler.addresses import decode_xid, newest_first
 from graveler.branches.changes import apply_at_once
@@ -38,8 +40,10 @@ from graveler.operations.merges import (
     Closing,
     MergeOf,
     MergeRequest,
+    check_merge,
     gate_before_merge,
     merge_commit,
+    require_source,
 )
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit
@@ -65,6 +69,7 @@ _ANOTHER_PULL = "create a pull request for that branch"
 LISTED: dict[str, frozenset[PullRequestStatus]] = {
     "open": frozenset({PullRequestStatus.OPEN}),
     "closed": frozenset({PullRequestStatus.CLOSED, PullRequestStatus.MERGED}),
+    "merged": frozenset({PullRequestStatus.MERGED}),
     "all": frozenset(PullRequestStatus),
 }
 
@@ -153,7 +158,11 @@ def update(
 
 
 def merge(
-    engine: Engine, repository: str, pull_id: str, user: str, wait: ClientWait = FIRST_REQUEST
+    engine: Engine,
+    repository: str,
+    pull_id: str,
+    request: MergeRequest,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
     """Merge the pull request's source branch into its destination; return the merge commit.
 
@@ -164,39 +173,53 @@ def merge(
         NotFoundError: the repository, the pull request or a branch does not exist.
         GravelerError: the others that `merges.merge` raises.
     """
+    check_merge(request)
     repo = read_repository(engine, repository)
     pull = _read(repo, pull_id)
-    destination = engine.refs.branch(repo.record, pull.destination)
-
+    asked = MergeOf(pull.source, request)
     work = _MergingPull(
-        repo=repo, user=user, branch=destination, request={"pull_request_id": pull_id}, pull=pull
+        repo=repo,
+        user=request.committer,
+        branch=engine.refs.branch(repo.record, pull.destination),
+        request=_input(pull_id, asked),
+        pull=pull,
+        asked=asked,
     )
     return result_in_time(work, wait)
+
+
+def _input(pull_id: str, asked: MergeOf) -> Mapping[str, Any]:
+    """Return the input of the task; a version before 0.2 reads plain merges only, as theirs."""
+    if asked.request == MergeRequest(asked.request.committer):
+        return {"pull_request_id": pull_id}
+    return {"merged_pull_request_id": pull_id, **asked.stored()}
 
 
 @dataclass(kw_only=True)
 class _MergingPull(CommittingWork):
     kind: TaskKind = TaskKind.MERGE_PULL_REQUEST
     pull: PullRequest
+    asked: MergeOf
 
     def at_once(self, limit: WorkLimit) -> Commit:
         repo, pull = self.repo, self.pull
         _open(repo, pull.id)  # before the branches: they may be deleted
         current = same_branch(pull.destination, self.branch, pull.destination_uid, _ANOTHER_PULL)
-        check_writable(repo.record, force=False)
-        asked = _merge_of(pull, self.user)
+        check_writable(repo.record, force=self.asked.request.force)
         self.covers = source_id = _source_id(repo, pull)
+        require_source(self.asked, source_id)
         apply = apply_at_once(limit.over)
         closing = _closing(repo, pull.id, self.user)
         gate = gate_before_merge(repo, source_id, pull.destination, limit)
-        return merge_commit(gate, current, asked, source_id, apply, closing=closing)
+        return merge_commit(gate, current, self.asked, source_id, apply, closing=closing)
 
     def is_covered(self, task: Task) -> bool:
         # A pull request is merged once, and its source may be deleted then. A failure counts for
         # the same source only: a conflict may have been resolved since.
         if task.state is not TaskState.FAILED:
             return True
-        return task.covers == _source_id(self.repo, self.pull)
+        required_id = self.asked.request.source_commit_id
+        return task.covers == (required_id or _source_id(self.repo, self.pull))
 
 
 def run_merge(hold: Hold) -> None:
@@ -206,18 +229,15 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    user = hold.task.user
+    user, request = hold.task.user, hold.task.request
     repo, current = hold.current_branch()
-    pull_id = str(hold.task.request["pull_request_id"])
+    pull_id = str(request.get("merged_pull_request_id") or request["pull_request_id"])
     pull = _open(repo, pull_id)
     source_id = CommitID(hold.task.covers)
-    asked, apply = _merge_of(pull, user), apply_by_slices(hold)
-    closing = _closing(repo, pull_id, user)
+    is_plain = "pull_request_id" in request
+    asked = MergeOf(pull.source, MergeRequest(user)) if is_plain else MergeOf.of_task(hold.task)
+    closing, apply = _closing(repo, pull_id, user), apply_by_slices(hold)
     merge_commit(task_gate(hold, repo), current, asked, source_id, apply, hold, closing)
-
-
-def _merge_of(pull: PullRequest, user: str) -> MergeOf:
-    return MergeOf(pull.source, MergeRequest(user))
 
 
 def _source_id(repo: OpenRepository, pull: PullRequest) -> CommitID:

@@ -243,8 +243,14 @@ class TaskStore(Protocol):
     def joinable_task(self, repository: Repository, digest: str) -> Task | None:
         """Return the last task that was created with the digest."""
 
-    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
-        """Return tasks, newest first; after is a task's ID."""
+    def tasks(
+        self,
+        repository: Repository,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[Task], bool] | None = None,
+    ) -> Page[Task]:
+        """Return the wanted tasks, newest first; after is a task's ID."""
 
     def create_task(
         self, repository: Repository, task: Task, joinable: Task | None, event: Event

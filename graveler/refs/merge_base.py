@@ -1,4 +1,4 @@
-"""The merge bases: the best common ancestors of two commits.
+"""The merge bases, which are the best common ancestors of two commits, and the distance to them.
 
 Theory of operation. Each of the two commits has a colour and passes it to its parents. These pass
 their colours on, down the graph. The commit of the highest generation is always next, so all its
@@ -17,6 +17,7 @@ had not moved makes such a commit. Then old gets its colours from M directly and
 A merge with base old would bring back what one side has deleted since.
 """
 
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
 from graveler.errors import InvalidInputError
@@ -80,43 +81,90 @@ def best_common_ancestors(history: History, left_id: CommitID, right_id: CommitI
     """
     if left_id == right_id:
         return [history.commit(left_id)]
-    walk = history.walk(READ_AHEAD)
-    colours = {left_id: _LEFT, right_id: _RIGHT}
-    queue = sorted(map(_waiting, history.commits([left_id, right_id])))
-    in_queue = [0, 1, 1, 0, 0, 0, 0, 0]  # how many commits of each colour
-    choice_id: CommitID | None = None
-    found: list[Commit] = []
-    while queue and not (found and _is_over(in_queue)):
-        commit = heappop(queue)[-1]
-        colour = colours[commit.id]
-        colours[commit.id] |= _DONE
-        in_queue[colour] -= 1
+    walk = _ColouredWalk(history, left_id, right_id)
+    found = []
+    for commit, colour in walk:
         if colour == _BOTH:
             found.append(commit)
-            colour |= _SHADOW
-            if _is_over(in_queue):
-                break  # without reading its parents
-        new_ids = [p for p in dict.fromkeys(commit.parents) if p not in colours]
-        if new_ids:
-            for parent in walk.parents(commit, new_ids):
-                heappush(queue, _waiting(parent))
-        for parent_id in commit.parents:
-            before = colours.get(parent_id, 0)
-            coloured = colours[parent_id] = before | colour
-            if not choice_id and coloured & _BOTH == _BOTH:
-                choice_id = parent_id
-            if coloured < _DONE and coloured != before:
-                in_queue[coloured] += 1
-                if before:
-                    in_queue[before] -= 1
+        if found and not walk.may_meet:
+            break  # without reading the commit's parents
+    choice_id = walk.first_met_id
     if not found and choice_id:  # only if stored generations do not fall from child to parent
         return [history.commit(choice_id)]
     return sorted(found, key=lambda commit: commit.id != choice_id)
 
 
-def _is_over(in_queue: list[int]) -> bool:
-    """Return whether no further best common ancestor can come."""
-    return not (in_queue[_BOTH] or (in_queue[_LEFT] and in_queue[_RIGHT]))
+def ahead_behind(
+    history: History, left_id: CommitID, right_id: CommitID, is_over: Callable[[], bool]
+) -> tuple[int, int, bool]:
+    """Return how many commits lead to left only, how many to right only, and whether that is all.
+
+    is_over ends the count early.
+
+    Raises:
+        CorruptDataError: a commit is missing.
+    """
+    counts = {_LEFT: 0, _RIGHT: 0}
+    if left_id == right_id:
+        return 0, 0, True
+    walk = _ColouredWalk(history, left_id, right_id)
+    for _, colour in walk:
+        if colour in counts:
+            counts[colour] += 1
+        elif not walk.is_one_sided:
+            break
+        if is_over():
+            return counts[_LEFT], counts[_RIGHT], False
+    return counts[_LEFT], counts[_RIGHT], True
+
+
+class _ColouredWalk:
+    """The commits that lead to two others, each with its colours when it is next.
+
+    first_met_id: the commit that was first reached from both.
+    """
+
+    def __init__(self, history: History, left_id: CommitID, right_id: CommitID) -> None:
+        self._walk = history.walk(READ_AHEAD)
+        self._colours = {left_id: _LEFT, right_id: _RIGHT}
+        self._queue = sorted(map(_waiting, history.commits([left_id, right_id])))
+        self._in_queue = [0, 1, 1, 0, 0, 0, 0, 0]  # how many commits of each colour
+        self.first_met_id: CommitID | None = None
+
+    def __iter__(self) -> Iterator[tuple[Commit, int]]:
+        colours, in_queue = self._colours, self._in_queue
+        while self._queue:
+            commit = heappop(self._queue)[-1]
+            colour = colours[commit.id]
+            colours[commit.id] |= _DONE
+            in_queue[colour] -= 1
+            yield commit, colour
+            if colour == _BOTH:
+                colour |= _SHADOW
+            new_ids = [p for p in dict.fromkeys(commit.parents) if p not in colours]
+            if new_ids:
+                for parent in self._walk.parents(commit, new_ids):
+                    heappush(self._queue, _waiting(parent))
+            for parent_id in commit.parents:
+                before = colours.get(parent_id, 0)
+                coloured = colours[parent_id] = before | colour
+                if not self.first_met_id and coloured & _BOTH == _BOTH:
+                    self.first_met_id = parent_id
+                if coloured < _DONE and coloured != before:
+                    in_queue[coloured] += 1
+                    if before:
+                        in_queue[before] -= 1
+
+    @property
+    def may_meet(self) -> bool:
+        """Whether a further best common ancestor can come."""
+        in_queue = self._in_queue
+        return bool(in_queue[_BOTH] or (in_queue[_LEFT] and in_queue[_RIGHT]))
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether a waiting commit leads to one of the two only, as far as is known."""
+        return bool(self._in_queue[_LEFT] or self._in_queue[_RIGHT])
 
 
 def _waiting(commit: Commit) -> _Waiting:

@@ -93,6 +93,16 @@ class TestTasks:
         assert after == ""
         assert stores.refs.tasks(repository, "", 5).next_after == ""
 
+    def test_wanted_tasks_are_listed_in_pages(self, stores: Stores, repository: Repository) -> None:
+        made = [created(stores, repository, new_task(n, digest="")) for n in range(1, 8)]
+        wanted = [made[5], made[3], made[0]]
+        after, found = "", []
+        for _ in range(2):
+            page = stores.refs.tasks(repository, after, 2, lambda task: task in wanted)
+            found += page.results
+            after = page.next_after
+        assert (found, after) == (wanted, "")
+
     def test_kinds_do_not_disturb_the_order(self, stores: Stores, repository: Repository) -> None:
         older, newer = new_task(1, digest=""), new_task(2, digest="")
         older = replace(older, id="MA" + older.id[2:], kind=TaskKind.MERGE)

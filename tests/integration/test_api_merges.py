@@ -189,3 +189,56 @@ def test_the_merge_base_is_found(api):
         "base_commit_id": head(api)["id"],
     }
     assert api.ask("GET", f"{REPO}/refs/nothing/merge/main").status == 404
+
+
+def test_the_distance_of_two_refs_counts_the_commits_of_each_alone(api):
+    api.commit("on main", allow_empty=True)
+    api.commit("on main", allow_empty=True)
+    reply = api.ask("GET", MERGE, ahead_behind="true").json
+    assert reply.items() >= {"ahead": 1, "behind": 2, "is_exact": True}.items()
+    same = api.ask("GET", f"{REPO}/refs/main/merge/main", ahead_behind="true").json
+    assert same.items() >= {"ahead": 0, "behind": 0, "is_exact": True}.items()
+
+
+def test_choices_settle_the_conflicts_of_a_merge(api):
+    api.upload("both", b"3")
+    api.commit()
+    reply = api.ask("POST", MERGE, {"resolutions": {"both": "dest-wins"}})
+    assert (reply.status, reply.json) == (200, {"reference": head(api)["id"]})
+    assert api.ask("GET", f"{REPO}/refs/main/objects", path="both").content == b"3"
+    wrong = api.ask("POST", MERGE, {"resolutions": {"both": "mine"}})
+    assert (wrong.status, "resolutions" in wrong.message) == (400, True)
+
+
+@pytest.mark.parametrize("done", ["merge", "merge as a task", "merge of a pull request", "reset"])
+def test_what_needs_a_head_that_has_moved_is_refused_with_412(api, done):
+    asked = {"source_branch": "dev", "destination_branch": "main", "title": "t"}
+    pull = api.ask("POST", f"{REPO}/pulls", asked).json["id"]
+    seen = api.ask("GET", MAIN).headers["ETag"]
+    method, path = {
+        "merge": ("POST", MERGE),
+        "merge as a task": ("POST", f"{MERGE}/async"),
+        "merge of a pull request": ("PUT", f"{REPO}/pulls/{pull}/merge"),
+        "reset": ("PUT", f"{MAIN}/hard_reset?ref=main"),
+    }[done]
+    path, _, query = path.partition("?")
+
+    def ask(tag):
+        return api.ask(method, path, query=query, headers={"If-Match": tag})
+
+    api.commit("meanwhile", allow_empty=True)
+    now = head(api)
+    refused = ask(seen)
+    assert (refused.status, now["id"] in refused.message) == (412, True)
+    assert ask(f'W/"{now["id"]}"').status == 412
+    assert ask(now["id"]).status == 400
+    assert head(api) == now
+    assert ask(f'{seen}, "{now["id"]}"').status in {200, 202, 204}
+
+
+def test_a_merge_of_a_source_that_has_moved_is_refused_with_412(api):
+    seen = head(api, "dev")["id"]
+    api.commit("meanwhile", branch="dev", allow_empty=True)
+    reply = api.ask("POST", MERGE, {"source_commit_id": seen})
+    assert (reply.status, head(api, "dev")["id"] in reply.message) == (412, True)
+    assert api.ask("POST", MERGE, {"source_commit_id": head(api, "dev")["id"]}).status == 200

@@ -115,12 +115,12 @@ def test_a_body_of_another_shape_is_refused(api: ApiClient, body: Any) -> None:
 def test_pull_requests_are_listed_in_pages_by_status(api: ApiClient) -> None:
     ids = [create(api, description="secret") for _ in range(3)]
     assert api.ask("PATCH", f"{PULLS}/{ids[0]}", {"status": "closed"}).status == 204
-    for status, count in (("open", 2), ("closed", 1), ("all", 3)):
+    for status, count in (("open", 2), ("closed", 1), ("merged", 0), ("all", 3)):
         reply = api.ask("GET", PULLS, status=status)
         page = models.PullRequestsList.from_dict(reply.json)
         assert page is not None
         assert len(page.results) == page.pagination.results == count
-        assert {each.description for each in page.results} == {""}
+        assert {each.description for each in page.results} <= {""}
     first = api.ask("GET", PULLS, amount=2).json
     assert first["pagination"]["has_more"]
     rest = api.ask("GET", PULLS, after=first["pagination"]["next_offset"]).json
@@ -128,7 +128,7 @@ def test_pull_requests_are_listed_in_pages_by_status(api: ApiClient) -> None:
     assert api.ask("GET", PULLS, prefix="0").json["results"] == []
 
 
-@pytest.mark.parametrize("status", ["merged", "", "OPEN"])
+@pytest.mark.parametrize("status", ["done", "", "OPEN"])
 def test_an_unknown_status_is_refused(api: ApiClient, status: str) -> None:
     reply = api.ask("GET", PULLS, status=status)
     assert reply.status == 400

@@ -449,3 +449,12 @@ def test_creating_symlinks_returns_the_location_of_the_manifests(api):
     manifest = "s3://bucket/repo/symlinks/repo/main/table/symlink.txt"
     assert api.engine.objects.get(manifest).decode() == stat["physical_address"]
     assert api.ask("POST", "/repositories/repo/refs/nobody/symlink").status == 404
+
+
+def test_branches_are_listed_with_the_commits_of_their_heads(api):
+    page = api.ask("GET", f"{REPO}/branches", with_commits="true").json["results"]
+    assert page
+    for row in page:
+        assert row["commit"] == api.ask("GET", f"{REPO}/commits/{row['id']}").json
+    plain = api.ask("GET", f"{REPO}/branches").json["results"]
+    assert all(row.keys() == {"id", "commit_id"} for row in plain)

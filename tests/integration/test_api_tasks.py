@@ -236,6 +236,23 @@ class TestTasks:
         assert found == made[::-1]
         assert page["results"][-1] == task(api, made[0])
 
+    def test_tasks_are_listed_by_branch_and_state(self, api):
+        api.commit()
+        failed = started(api, COMMITS, {"message": "m"})
+        api.run_tasks()
+        waiting, elsewhere = started(api, MERGE), started(api, MERGE.replace("main", "dev"))
+
+        def listed(**wanted):
+            return [row["id"] for row in api.ask("GET", f"{REPO}/tasks", **wanted).json["results"]]
+
+        assert set(listed()) == set(listed(state="all")) == {failed, waiting, elsewhere}
+        assert set(listed(branch="main")) == {failed, waiting}
+        assert set(listed(state="open")) == set(listed(state="waiting")) == {waiting, elsewhere}
+        assert listed(state="failed") == listed(branch="main", state="failed") == [failed]
+        assert listed(branch="main", state="open") == [waiting]
+        assert listed(branch="nothing") == listed(state="completed") == []
+        assert api.ask("GET", f"{REPO}/tasks", state="lost").status == 400
+
     def test_a_waiting_task_is_cancelled_at_once(self, api):
         task_id = started(api, COMMITS, {"message": "m"})
         before = head(api)

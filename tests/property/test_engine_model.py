@@ -22,6 +22,7 @@ from graveler.model import Commit, ProtectionRule, Requirement
 from graveler.operations import (
     branches,
     commits,
+    merge_bases,
     merges,
     objects,
     replays,
@@ -29,7 +30,7 @@ from graveler.operations import (
     tags,
     writes,
 )
-from tests.support.worlds.crossed_model import best_common
+from tests.support.worlds.crossed_model import ancestors, best_common
 from tests.support.worlds.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.worlds.model import same_records
 from tests.support.worlds.repository_model import ModelBase, ModelBranch
@@ -215,9 +216,12 @@ class EngineMachine(EngineBesideModel):
 
     def merge_ref(self, branch: str, ref: str, source_id: str, strategy: str, squash: bool) -> None:
         head = self.model.branches[branch].head
-        *ends, base_id = merges.merge_base(self.engine, REPO, ref, branch)
-        assert ends == [source_id, head]
-        assert base_id in best_common(self.model.parents, source_id, head)
+        parents = self.model.parents
+        found = merge_bases.find(self.engine, REPO, ref, branch, with_distance=True)
+        assert (found.source_id, found.destination_id) == (source_id, head)
+        assert found.base_id in best_common(parents, source_id, head)
+        theirs, ours = ancestors(parents, source_id), ancestors(parents, head)
+        assert found.distance == merge_bases.Distance(len(theirs - ours), len(ours - theirs), True)
         request = merges.MergeRequest("committer", strategy=strategy, squash=squash)
         self.merge_into(
             branch,

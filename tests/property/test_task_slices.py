@@ -1,6 +1,8 @@
 """What a task does by slices is what a request does in one pass, wherever it is cut."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import cycle
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,14 +10,16 @@ from hypothesis import strategies as st
 from graveler.committed.store import Breaking
 from graveler.engine import Engine
 from graveler.model.tasks import TaskSettings, TaskState
-from graveler.operations import branches, commits, merges, repositories, writes
+from graveler.operations import branches, commits, diffs, merges, repositories, writes
 from graveler.operations.links import StoredData, stage
 from graveler.operations.tasks.requests import status
+from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds.slices import slices_of
 
 REPO = "lake"
+STRATEGIES = ("source-wins", "dest-wins")
 
 # What is staged at a path: an object with that checksum, or a deletion.
 Changes = Mapping[bytes, str | None]
@@ -89,10 +93,11 @@ def test_a_commit_by_slices_is_the_commit_in_one_pass(breaking, weight, at_once,
     at_once=st.sampled_from([1, 3]),
     base=CHANGES,
     steps=st.lists(st.tuples(CHANGES, CHANGES), min_size=1, max_size=3),
-    strategy=st.sampled_from(["source-wins", "dest-wins"]),
+    strategy=st.sampled_from(STRATEGIES),
+    chosen=st.booleans(),
 )
 def test_a_merge_by_slices_is_the_merge_in_one_pass(
-    breaking, weight, at_once, base, steps, strategy
+    breaking, weight, at_once, base, steps, strategy, chosen
 ):
     """Between two steps, the branches are merged into each other at once."""
     world = new_world(breaking, base)
@@ -106,6 +111,11 @@ def test_a_merge_by_slices_is_the_merge_in_one_pass(
             stage_all(world.engine(), branch, changes)
             commit(world.engine(), branch)
     plain = world.fork()
+    if chosen:
+        found = diffs.between_refs(plain.engine(), REPO, "main", "dev", PageQuery(1000)).results
+        paths = [each.path.decode() for each in found if each.kind == "conflict"]
+        wins = dict(zip(paths, cycle(STRATEGIES), strict=False))
+        asked = replace(asked, strategy="", resolutions=wins)
     world.task_settings = TaskSettings(slices_at_once=at_once)
     task = merges.start_merge(world.engine(), REPO, "dev", "main", asked)
     expected = merges.merge(plain.engine(), REPO, "dev", "main", asked)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graveler.model import CommitID, Event, Repository
 from graveler.model.pulls import PullRequest, PullRequestStatus, PullRequestUpdate
 from graveler.operations import pulls
+from graveler.operations.merges import MergeRequest
 from tests.simulation.lives import Lives
 from tests.simulation.schedule import Op
 from tests.simulation.task_actions import patiently
@@ -116,7 +117,7 @@ def _some_pull(actor: "Actor", op: Op) -> str:
 
 def merge_pull(actor: "Actor", op: Op) -> str:
     pull_id = _some_pull(actor, op)
-    commit_id = pulls.merge(actor.engine, REPO, pull_id, _USER).id
+    commit_id = pulls.merge(actor.engine, REPO, pull_id, MergeRequest(_USER)).id
     actor.watcher(Pulls).answers.append((pull_id, commit_id))
     return commit_id
 
@@ -124,7 +125,9 @@ def merge_pull(actor: "Actor", op: Op) -> str:
 def merge_pull_by_task(actor: "Actor", op: Op) -> str:
     pull_id = _some_pull(actor, op)
     commit_id = patiently(
-        actor, op, lambda engine, wait: pulls.merge(engine, REPO, pull_id, _USER, wait)
+        actor,
+        op,
+        lambda engine, wait: pulls.merge(engine, REPO, pull_id, MergeRequest(_USER), wait),
     )
     actor.watcher(Pulls).answers.append((pull_id, commit_id))
     return commit_id

@@ -1,5 +1,6 @@
 """Tasks in DynamoDB."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4
 
@@ -83,15 +84,21 @@ class TaskRecords(RefsRecords):
         raw = self.tables.get(partition_of(repository), JOINABLE + digest)
         return None if raw is None else self.task(repository, raw["task_id"]["S"])
 
-    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
+    def tasks(
+        self,
+        repository: Repository,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[Task], bool] | None = None,
+    ) -> Page[Task]:
         partition = partition_of(repository)
-        request = self.tables.query(partition, TASK, limit=amount + 1)
+        request = self.tables.query(partition, TASK, limit=None if is_wanted else amount + 1)
         request["ScanIndexForward"] = False
         if after:
             request["ExclusiveStartKey"] = key(partition, task_key(after))
         found: list[Task] = []
         for raws in self.tables.pages(request):
-            found += map(task_of, raws)
+            found += filter(is_wanted, map(task_of, raws))
             if len(found) > amount:
                 return Page(tuple(found[:amount]), found[amount - 1].id)
         return Page(tuple(found))

@@ -1,8 +1,24 @@
-"""Changes of branches: creation, reset, revert, cherry-pick."""
+"""Branches, and their changes: creation, reset, revert, cherry-pick."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+
+from graveler.http.schemas.commits import CommitRow, commit_row
+from graveler.model import Branch, Commit, CommitID
+
+
+class BranchRow(Struct, frozen=True, omit_defaults=True):
+    id: str
+    commit_id: str
+    commit: CommitRow | None = None
+
+
+def branch_row(branch: Branch, heads: Mapping[CommitID, Commit] | None) -> BranchRow:
+    """Return the row; with its head's commit, if heads has them."""
+    commit = None if heads is None else commit_row(heads[branch.commit_id])
+    return BranchRow(branch.name, branch.commit_id, commit)
 
 
 class BranchCreation(Struct, frozen=True):

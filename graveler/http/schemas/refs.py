@@ -1,11 +1,13 @@
 """Branches and tags as refs, merges and differences of refs."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
 from graveler.http.schemas.objects import shown_content_type
 from graveler.model import Branch, Entry, Tag
+from graveler.operations.merge_bases import Relation
 from graveler.times import NS_PER_S
 
 
@@ -25,16 +27,32 @@ class Merge(Struct, frozen=True):
     force: bool = False
     allow_empty: bool = False
     squash_merge: bool = False
+    # By path, the side whose object is taken in its conflict.
+    resolutions: dict[str, Literal["source-wins", "dest-wins"]] = {}
+    source_commit_id: str = ""
 
 
 class MergeResult(Struct, frozen=True):
     reference: str
 
 
-class MergeBase(Struct, frozen=True):
+class MergeBase(Struct, frozen=True, omit_defaults=True):
+    """How two refs relate; is_exact is false if the counts ended early."""
+
     source_commit_id: str
     destination_commit_id: str
     base_commit_id: str
+    ahead: int | None = None
+    behind: int | None = None
+    is_exact: bool | None = None
+
+
+def merge_base(found: Relation) -> MergeBase:
+    commits = found.source_id, found.destination_id, found.base_id
+    distance = found.distance
+    if distance is None:
+        return MergeBase(*commits)
+    return MergeBase(*commits, distance.ahead, distance.behind, distance.is_exact)
 
 
 class RightStats(Struct, frozen=True):

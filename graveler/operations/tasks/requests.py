@@ -147,14 +147,32 @@ def _task(repo: OpenRepository, task_id: str, kinds: tuple[TaskKind, ...]) -> Ta
     return task
 
 
-def list_page(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
-    """Return tasks of the last week, newest first.
+# The tasks of a listing, by the name that clients give.
+LISTED: Mapping[str, frozenset[TaskState]] = {
+    "all": frozenset(TaskState),
+    "open": frozenset({TaskState.WAITING, TaskState.RUNNING}),
+    **{state.value: frozenset({state}) for state in TaskState},
+}
+
+
+def list_page(
+    engine: Engine, repository: str, after: str, amount: int, branch: str = "", state: str = "all"
+) -> Page[Task]:
+    """Return tasks of the last week, newest first: of the branch, "" for all, in a state of LISTED.
 
     Raises:
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    return engine.refs.tasks(read_repository(engine, repository).record, after, amount)
+    wanted = LISTED[state]
+    repo = read_repository(engine, repository)
+    if not branch and state == "all":
+        return engine.refs.tasks(repo.record, after, amount)
+
+    def is_wanted(task: Task) -> bool:
+        return branch in ("", task.branch) and task.shown_state in wanted
+
+    return engine.refs.tasks(repo.record, after, amount, is_wanted)
 
 
 def cancel(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> Task:

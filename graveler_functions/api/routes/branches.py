@@ -5,6 +5,7 @@ from graveler.http.schemas import branches as schemas
 from graveler.http.schemas.commits import CommitRow, commit_row
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import Ref, ref_row
+from graveler.http.write_conditions import required_tags
 from graveler.operations import branches, replays
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
@@ -18,6 +19,7 @@ from graveler_functions.api.contract import (
     PAGE,
     WAITING,
     flag,
+    header,
     required_text,
 )
 from graveler_functions.api.request import Request
@@ -33,15 +35,15 @@ _BRANCH = f"{_BRANCHES}/<branch>"
 @checked(Needs.on(Action.READ_BRANCH, named.BRANCH))
 def get_branch(request: Request) -> ApiAnswer:
     branch = branches.get(request.engine, request.repository, request.branch)
-    return answers.of_json(ref_row(branch))
+    return answers.of_json(ref_row(branch), headers={"ETag": f'"{branch.commit_id}"'})
 
 
 @operations.add(
     "GET",
     _BRANCHES,
     "listBranches",
-    parameters=(*PAGE, flag("show_hidden")),
-    answers={200: Listing[Ref]},
+    parameters=(*PAGE, flag("show_hidden"), flag("with_commits")),
+    answers={200: Listing[schemas.BranchRow]},
 )
 @checked(Needs.on(Action.LIST_BRANCHES, named.REPOSITORY))
 def list_branches(request: Request) -> ApiAnswer:
@@ -54,7 +56,10 @@ def list_branches(request: Request) -> ApiAnswer:
         amount=query.amount(),
         show_hidden=query.flag("show_hidden"),
     )
-    rows = [ref_row(record) for record in page.results]
+    commits = None
+    if query.flag("with_commits"):
+        commits = branches.heads(request.engine, request.repository, page.results)
+    rows = [schemas.branch_row(record, commits) for record in page.results]
     return answers.of_json(listing(rows, page.next_after))
 
 
@@ -118,9 +123,9 @@ def reset_branch(request: Request) -> ApiAnswer:
     "PUT",
     f"{_BRANCH}/hard_reset",
     "hardResetBranch",
-    parameters=(required_text("ref"), FORCE),
+    parameters=(required_text("ref"), FORCE, header("If-Match")),
     answers={204: None},
-    errors=CHANGE,
+    errors=GUARDED,
 )
 @checked(Needs.on(Action.REVERT_BRANCH, named.BRANCH))
 def hard_reset_branch(request: Request) -> ApiAnswer:
@@ -130,6 +135,7 @@ def hard_reset_branch(request: Request) -> ApiAnswer:
         request.branch,
         ref=request.query.required_text("ref"),
         force=request.query.flag("force"),
+        if_match=required_tags(request.headers),
     )
     return answers.empty()
 

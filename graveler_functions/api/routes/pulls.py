@@ -3,7 +3,7 @@
 from graveler.access.actions import Action
 from graveler.http.schemas import pulls as schemas
 from graveler.http.schemas.listings import Listing, listing
-from graveler.http.schemas.refs import MergeResult
+from graveler.http.schemas.refs import Merge, MergeResult
 from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls
 from graveler_functions.api import answers
@@ -11,8 +11,9 @@ from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import commit_need
-from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice
+from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice, header
 from graveler_functions.api.request import Request
+from graveler_functions.api.routes.refs import merge_request
 from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
@@ -99,6 +100,9 @@ def update_pull_request(request: Request) -> ApiAnswer:
     "PUT",
     f"{_PULL}/merge",
     "mergePullRequest",
+    parameters=(header("If-Match"),),
+    body=Merge,
+    is_body_optional=True,
     answers={200: MergeResult, **WAITING},
     errors=GUARDED,
 )
@@ -115,7 +119,7 @@ def merge_pull_request(request: Request) -> ApiAnswer:
         request.engine,
         request.repository,
         request.name("pull_request"),
-        request.user,
+        merge_request(request),
         request.client_wait,
     )
     return answers.of_json(MergeResult(commit.id))

@@ -8,16 +8,17 @@ from graveler.http.schemas import refs as schemas
 from graveler.http.schemas.fields import text_of
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
+from graveler.http.write_conditions import required_tags
 from graveler.messages import Refusal
 from graveler.model.tasks import TaskKind
-from graveler.operations import commits, diffs, merges, symlinks
+from graveler.operations import commits, diffs, merge_bases, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import OF_ITS_TASK, status_need
-from graveler_functions.api.contract import GUARDED, PAGE, WAITING, flag, text
+from graveler_functions.api.contract import GUARDED, PAGE, WAITING, flag, header, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -74,6 +75,7 @@ def diff_refs(request: Request) -> ApiAnswer:
     "POST",
     _MERGE,
     "mergeIntoBranch",
+    parameters=(header("If-Match"),),
     body=schemas.Merge,
     is_body_optional=True,
     answers={200: schemas.MergeResult, 409: schemas.MergeResult, **WAITING},
@@ -87,7 +89,7 @@ def merge_into_branch(request: Request) -> ApiAnswer:
             request.repository,
             request.name("source_ref"),
             request.name("destination_branch"),
-            _merge_request(request),
+            merge_request(request),
             request.client_wait,
         )
     except MergeConflictError:
@@ -100,6 +102,7 @@ def merge_into_branch(request: Request) -> ApiAnswer:
     "POST",
     f"{_MERGE}/async",
     "mergeIntoBranchAsync",
+    parameters=(header("If-Match"),),
     body=schemas.Merge,
     is_body_optional=True,
     answers={202: TaskCreated},
@@ -112,7 +115,7 @@ def merge_into_branch_async(request: Request) -> ApiAnswer:
         request.repository,
         request.name("source_ref"),
         request.name("destination_branch"),
-        _merge_request(request),
+        merge_request(request),
     )
     return answers.of_json(TaskCreated(task.id), 202)
 
@@ -133,7 +136,12 @@ def merge_into_branch_async_status(request: Request) -> ApiAnswer:
     return answers.of_json(async_status(task, row, 200))
 
 
-def _merge_request(request: Request) -> merges.MergeRequest:
+def merge_request(request: Request) -> merges.MergeRequest:
+    """Return the merge that a request with an optional body asks for.
+
+    Raises:
+        InvalidInputError: the body or the header If-Match is malformed.
+    """
     body = request.decode(schemas.Merge) if request.body else schemas.Merge()
     return merges.MergeRequest(
         message=body.message,
@@ -143,19 +151,29 @@ def _merge_request(request: Request) -> merges.MergeRequest:
         force=body.force,
         allow_empty=body.allow_empty,
         squash=body.squash_merge,
+        resolutions=body.resolutions,
+        source_commit_id=body.source_commit_id,
+        if_match=required_tags(request.headers),
     )
 
 
-@operations.add("GET", _MERGE, "findMergeBase", answers={200: schemas.MergeBase})
+@operations.add(
+    "GET",
+    _MERGE,
+    "findMergeBase",
+    parameters=(flag("ahead_behind"),),
+    answers={200: schemas.MergeBase},
+)
 @checked(Needs.on(Action.LIST_COMMITS, named.REPOSITORY))
 def find_merge_base(request: Request) -> ApiAnswer:
-    source_id, destination_id, base_id = merges.merge_base(
+    found = merge_bases.find(
         request.engine,
         request.repository,
         request.name("source_ref"),
         request.name("destination_branch"),
+        with_distance=request.query.flag("ahead_behind"),
     )
-    return answers.of_json(schemas.MergeBase(source_id, destination_id, base_id))
+    return answers.of_json(schemas.merge_base(found))
 
 
 def _diff_answer(

@@ -9,7 +9,7 @@ from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import cancellation_need, status_need
-from graveler_functions.api.contract import AFTER, AMOUNT
+from graveler_functions.api.contract import AFTER, AMOUNT, choice, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -17,13 +17,14 @@ operations = Operations()
 
 _TASKS = "/repositories/<repository>/tasks"
 _TASK = f"{_TASKS}/<task_id>"
+_STATE = choice("state", *tasks.LISTED)
 
 
 @operations.add(
     "GET",
     _TASKS,
     "listTasks",
-    parameters=(AFTER, AMOUNT),
+    parameters=(AFTER, AMOUNT, text("branch"), _STATE),
     answers={200: Listing[schemas.TaskRow]},
 )
 @checked(
@@ -34,7 +35,14 @@ _TASK = f"{_TASKS}/<task_id>"
 )
 def list_tasks(request: Request) -> ApiAnswer:
     query = request.query
-    page = tasks.list_page(request.engine, request.repository, query.text("after"), query.amount())
+    page = tasks.list_page(
+        request.engine,
+        request.repository,
+        query.text("after"),
+        query.amount(),
+        query.text("branch"),
+        query.choice(_STATE.name, _STATE.values, default="all"),
+    )
     rows = [
         schemas.task_row(task)
         for task in page.results

@@ -140,11 +140,18 @@ class Attachments(MemoryUploads):
         self.between()
         return None if task_id is None else self.task(repository, task_id)
 
-    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
+    def tasks(
+        self,
+        repository: Repository,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[Task], bool] | None = None,
+    ) -> Page[Task]:
         with self._lock:
             tasks = self.records_of(repository).tasks
             newest = sorted(tasks.values(), key=lambda task: task.id[-20:], reverse=True)
-        found = [task for task in newest if not after or task.id[-20:] < after[-20:]]
+        left = (task for task in newest if not after or task.id[-20:] < after[-20:])
+        found = list(filter(is_wanted, left))
         more = len(found) > amount
         return Page(tuple(found[:amount]), found[amount - 1].id if more else "")
 

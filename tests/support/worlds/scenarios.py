@@ -267,7 +267,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "somebody",
     ),
     "merge pull request": lambda engine: pulls.merge(
-        engine, REPO, the_pull_request(engine), "somebody"
+        engine, REPO, the_pull_request(engine), merges.MergeRequest("somebody")
     ),
     "merge into what has not moved": lambda engine: merges.merge(
         engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")

@@ -107,7 +107,9 @@ SCENARIOS = [
     TaskScenario(
         "merge-pull-request",
         "clean",
-        lambda engine, wait: pulls.merge(engine, REPO, the_pull_request(engine), "somebody", wait),
+        lambda engine, wait: pulls.merge(
+            engine, REPO, the_pull_request(engine), merges.MergeRequest("somebody"), wait
+        ),
     ),
 ]
 

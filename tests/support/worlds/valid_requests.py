@@ -110,6 +110,15 @@ _NAMES = {
 }
 _PAGE: dict[str, Any] = {"prefix": "", "after": "", "amount": "100"}
 _MESSAGE: dict[str, Any] = {"message": "m", "metadata": {"k": "v"}}
+_MERGE: dict[str, Any] = {
+    **_MESSAGE,
+    "strategy": "source-wins",
+    "force": True,
+    "allow_empty": True,
+    "squash_merge": True,
+    "resolutions": {},
+    "source_commit_id": "",
+}
 
 
 @cache
@@ -220,13 +229,13 @@ def _add_commits(lake: Lake, table: _Table) -> None:
 def _add_refs(lake: Lake, table: _Table) -> None:
     overrides = {"commit_overrides": _MESSAGE, "force": True}
     table.add("getBranch")
-    table.add("listBranches", **_PAGE, show_hidden="true")
+    table.add("listBranches", **_PAGE, show_hidden="true", with_commits="true")
     table.add("createBranch", {"name": "new", "source": "main", "force": True, "hidden": True})
     table.add("deleteBranch", names={"branch": "spare"}, force="true")
     table.add("resetBranch", {"type": "object", "path": "staged", "force": True})
-    table.add("hardResetBranch", names={"branch": "dev"}, ref="main", force="true")
+    dev, spare, any_head = {"branch": "dev"}, {"branch": "spare"}, {"if-match": "*"}
+    table.add("hardResetBranch", names=dev, headers=any_head, ref="main", force="true")
     replay = {"ref": lake.commit_id, "parent_number": 1, **overrides}
-    dev, spare = {"branch": "dev"}, {"branch": "spare"}
     table.add("revertBranch", {**replay, "allow_empty": True}, names=dev)
     table.add("cherryPick", replay, names=spare)
     table.add("diffBranch", **_PAGE, delimiter="/", include_right_stats="true")
@@ -237,19 +246,12 @@ def _add_refs(lake: Lake, table: _Table) -> None:
         "include_right_stats": "true",
     }
     table.add("diffRefs", **diff)
-    merge: dict[str, Any] = {
-        **_MESSAGE,
-        "strategy": "source-wins",
-        "force": True,
-        "allow_empty": True,
-    }
-    merge["squash_merge"] = True
     into = {"destination_branch": "spare"}
-    table.add("mergeIntoBranch", merge, names=into)
-    table.add("mergeIntoBranchAsync", merge, names=into)
+    table.add("mergeIntoBranch", _MERGE, names=into, headers=any_head)
+    table.add("mergeIntoBranchAsync", _MERGE, names=into, headers=any_head)
     merge_task = {"task_id": lake.tasks["merge"]}
     table.add("mergeIntoBranchAsyncStatus", names=merge_task)
-    table.add("findMergeBase")
+    table.add("findMergeBase", ahead_behind="true")
     table.add("createSymlinkFile", location="a/")
     table.add("getTag")
     table.add("listTags", **_PAGE)
@@ -322,7 +324,7 @@ def _add_tasks(lake: Lake, table: _Table) -> None:
     table.add("importStart", imported, names={"branch": "exported"})
     table.add("importStatus", id=lake.tasks["import"])
     table.add("importCancel", id=lake.tasks["import"])
-    table.add("listTasks", after="", amount="10")
+    table.add("listTasks", after="", amount="10", branch="main", state="open")
     table.add("getTask", names={"task_id": lake.tasks["dump"]})
     table.add("cancelTask", names={"task_id": lake.tasks["dump"]})
 
@@ -391,7 +393,7 @@ def _add_pulls(lake: Lake, table: _Table) -> None:
     table.add("getPullRequest", names=names)
     changed = {"title": "u", "description": "e", "status": "closed"}
     table.add("updatePullRequest", changed, names=names)
-    table.add("mergePullRequest", names=names)
+    table.add("mergePullRequest", _MERGE, names=names, headers={"if-match": "*"})
 
 
 def _add_runs(lake: Lake, table: _Table) -> None:

@@ -28,6 +28,7 @@ from graveler.operations import (
 )
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from graveler.operations.merges import MergeRequest
 from graveler.operations.tasks.requests import cancel
 from graveler_embedded.event_patterns import matches
 from tests.support.checks.cases import for_each
@@ -76,7 +77,7 @@ def report_pull_request(engine: Engine) -> None:
     asked = pulls.NewPullRequest("somebody", "source", "main", "title")
     pull = pulls.create(engine, REPO, asked)
     pulls.update(engine, REPO, pull.id, PullRequestUpdate("new"), "somebody")
-    pulls.merge(engine, REPO, pull.id, "somebody")
+    pulls.merge(engine, REPO, pull.id, MergeRequest("somebody"))
 
 
 @pytest.fixture(scope="module")

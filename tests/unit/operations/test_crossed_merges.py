@@ -7,7 +7,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, MergeConflictError, StillRunningError
 from graveler.model.tasks import TaskSettings
-from graveler.operations import branches, diffs, merges, pulls, replays, writes
+from graveler.operations import branches, diffs, merge_bases, merges, pulls, replays, writes
 from graveler.staging.listing import PageQuery
 from tests.support.checks.cases import for_each
 from tests.support.fakes.tasks import run_all
@@ -59,7 +59,12 @@ def by_a_request_that_leaves_it_to_a_task(world, source, branch):
 
 def by_pull_request(world, source, branch):
     asked = pulls.NewPullRequest("somebody", source, branch, "title")
-    pulls.merge(world.engine(), REPO, pulls.create(world.engine(), REPO, asked).id, "somebody")
+    pulls.merge(
+        world.engine(),
+        REPO,
+        pulls.create(world.engine(), REPO, asked).id,
+        merges.MergeRequest("somebody"),
+    )
 
 
 def merge(engine, source, branch, strategy=""):
@@ -148,7 +153,7 @@ def test_where_the_crossed_merges_conflicted_two_sides_that_differ_conflict(text
 
 def test_a_merge_joins_equal_branches_after_a_crossing_and_the_next_has_nothing_to_do(engine):
     assert compared(engine, "main", "source") == ([], b"")
-    *_, base = merges.merge_base(engine, REPO, "source", "main")
+    base = merge_bases.find(engine, REPO, "source", "main").base_id
     assert base in {named(engine, "main^1"), named(engine, "main^2")}
     before = listed(engine, "main")
     merge(engine, "source", "main")

@@ -15,6 +15,7 @@ from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.model.tasks import TaskSettings, TaskState
 from graveler.operations import branches, commits, pulls, repositories, tags
+from graveler.operations.merges import MergeRequest
 from graveler.operations.tasks.requests import cancel, list_page
 from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.tasks import run_all
@@ -66,7 +67,7 @@ def test_the_newest_pull_request_is_listed_first(world, engine, pull):
 
 def test_merged_pull_requests_are_listed_as_closed(engine, pull):
     merged, closed = create(engine), create(engine)
-    pulls.merge(engine, REPO, merged.id, "ann")
+    pulls.merge(engine, REPO, merged.id, MergeRequest("ann"))
     set_status(engine, closed, CLOSED)
     ids = {
         name: {each.id for each in pulls.list_page(engine, REPO, "", "", 10, name).results}
@@ -122,16 +123,16 @@ def test_a_closed_pull_request_can_be_opened_again(engine, pull):
     closed = set_status(engine, pull, CLOSED)
     assert closed.closed_time_ns > pull.creation_time_ns
     with pytest.raises(InvalidInputError, match="bad pull request status"):
-        pulls.merge(engine, REPO, pull.id, "ann")
+        pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     assert set_status(engine, pull, OPEN).closed_time_ns is None
-    pulls.merge(engine, REPO, pull.id, "ann")
+    pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     assert now(engine, pull).status is MERGED
 
 
 def test_only_a_merge_makes_a_pull_request_merged_for_good(engine, pull):
     with pytest.raises(InvalidInputError, match="invalid pull request status"):
         set_status(engine, pull, MERGED)
-    pulls.merge(engine, REPO, pull.id, "ann")
+    pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     for status in (OPEN, CLOSED):
         with pytest.raises(InvalidInputError, match="invalid pull request status"):
             set_status(engine, pull, status)
@@ -141,7 +142,7 @@ def test_only_a_merge_makes_a_pull_request_merged_for_good(engine, pull):
 
 
 def test_a_merge_merges_the_source_and_is_recorded(world, engine, pull):
-    made = pulls.merge(engine, REPO, pull.id, "bob")
+    made = pulls.merge(engine, REPO, pull.id, MergeRequest("bob"))
     assert (made.committer, made.message) == ("bob", "Merge 'source' into 'main'")
     assert named(engine, "main") == made.id
     assert content(engine, "main", b"s") == b"S"
@@ -154,9 +155,9 @@ def test_a_merge_merges_the_source_and_is_recorded(world, engine, pull):
 
 
 def test_a_merged_pull_request_cannot_be_merged_again(engine, pull):
-    made = pulls.merge(engine, REPO, pull.id, "ann")
+    made = pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     with pytest.raises(InvalidInputError, match="bad pull request status") as caught:
-        pulls.merge(engine, REPO, pull.id, "ann")
+        pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     assert made.id in caught.value.details
     assert named(engine, "main") == made.id
 
@@ -164,20 +165,20 @@ def test_a_merged_pull_request_cannot_be_merged_again(engine, pull):
 def test_a_refused_merge_leaves_the_pull_request_open(engine, pull):
     upload(engine, b"staged", b"x")
     with pytest.raises(InvalidInputError, match="uncommitted changes"):
-        pulls.merge(engine, REPO, pull.id, "ann")
+        pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     upload(engine, b"s", b"other")
     commit(engine)
     with pytest.raises(MergeConflictError):
-        pulls.merge(engine, REPO, pull.id, "ann")
+        pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     assert now(engine, pull) == pull
 
 
 def test_nothing_to_merge_leaves_the_pull_request_open(engine, pull):
     empty = create(engine, "main", "source")
-    pulls.merge(engine, REPO, empty.id, "ann")
+    pulls.merge(engine, REPO, empty.id, MergeRequest("ann"))
     again = create(engine, "main", "source")
     with pytest.raises(InvalidInputError, match="update branch source: no changes"):
-        pulls.merge(engine, REPO, again.id, "ann")
+        pulls.merge(engine, REPO, again.id, MergeRequest("ann"))
     assert now(engine, again).status is OPEN
 
 
@@ -186,7 +187,7 @@ def test_a_pull_request_of_a_deleted_branch_stays_and_cannot_be_merged(engine, p
     branches.delete(engine, REPO, "source")
     tags.create(engine, REPO, name="source", ref="main")
     with pytest.raises(NotFoundError, match="update branch main: get commit by ref source"):
-        pulls.merge(engine, REPO, pull.id, "ann")
+        pulls.merge(engine, REPO, pull.id, MergeRequest("ann"))
     assert now(engine, pull) == pull
 
 
@@ -194,7 +195,7 @@ def test_a_read_only_repository_refuses_merges(world, engine, pull):
     stored = world.refs.repository(REPO)
     world.refs.update_repository(stored, replace(stored, read_only=True))
     with pytest.raises(ForbiddenError, match="read-only repository"):
-        pulls.merge(world.engine(), REPO, pull.id, "ann")
+        pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
     assert now(engine, pull) == pull
 
 
@@ -207,7 +208,7 @@ def test_a_malformed_id_is_refused(engine, pull_id):
 def test_an_unknown_pull_request_is_not_found(engine):
     for act in (
         lambda: pulls.get(engine, REPO, "cs7ehlb6rctc7bk7mnk0"),
-        lambda: pulls.merge(engine, REPO, "cs7ehlb6rctc7bk7mnk0", "ann"),
+        lambda: pulls.merge(engine, REPO, "cs7ehlb6rctc7bk7mnk0", MergeRequest("ann")),
         lambda: pulls.update(engine, REPO, "cs7ehlb6rctc7bk7mnk0", PullRequestUpdate("x"), "ann"),
     ):
         with pytest.raises(NotFoundError, match="pull request not found"):
@@ -233,11 +234,11 @@ def test_of_a_merge_and_another_change_at_the_same_time_one_wins(world, engine, 
             if status is CLOSED:
                 set_status(engine, pull, CLOSED)
             else:
-                pulls.merge(engine, REPO, pull.id, "bob")
+                pulls.merge(engine, REPO, pull.id, MergeRequest("bob"))
         return call()
 
     with pytest.raises(InvalidInputError, match="bad pull request status"):
-        pulls.merge(engine_around(world.engine(), meanwhile), REPO, pull.id, "ann")
+        pulls.merge(engine_around(world.engine(), meanwhile), REPO, pull.id, MergeRequest("ann"))
     assert others
     found = now(engine, pull)
     assert found.status is status
@@ -255,7 +256,7 @@ def test_a_change_of_the_title_meanwhile_does_not_stop_a_merge(world, engine, pu
             changes.append(pulls.update(engine, REPO, pull.id, PullRequestUpdate("new"), "bob"))
         return call()
 
-    made = pulls.merge(engine_around(world.engine(), meanwhile), REPO, pull.id, "ann")
+    made = pulls.merge(engine_around(world.engine(), meanwhile), REPO, pull.id, MergeRequest("ann"))
     found = now(engine, pull)
     assert (found.title, found.status, found.merged_commit_id) == ("new", MERGED, made.id)
 
@@ -268,15 +269,15 @@ class TestTasks:
         """A request that left its merge to a task, and was told to come back."""
         world.task_settings = IMPATIENT
         with pytest.raises(StillRunningError) as caught:
-            pulls.merge(world.engine(), REPO, pull.id, "ann")
+            pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
         return caught.value.task_id
 
     def test_a_repeated_request_joins_the_task_and_gets_its_commit(self, world, pull, left):
         with pytest.raises(StillRunningError) as caught:
-            pulls.merge(world.engine(), REPO, pull.id, "ann", ClientWait(left))
+            pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"), ClientWait(left))
         assert caught.value.task_id == left
         run_all(world.task_queue, world.engine())
-        made = pulls.merge(world.engine(), REPO, pull.id, "ann")
+        made = pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
         found = now(world.engine(), pull)
         assert (found.status, found.merged_commit_id) == (MERGED, made.id)
         assert kinds(world).count("pull_request_merged") == 1
@@ -285,7 +286,7 @@ class TestTasks:
     def test_whoever_comes_later_is_told_that_it_is_merged(self, world, pull):
         run_all(world.task_queue, world.engine())
         with pytest.raises(InvalidInputError, match="bad pull request status"):
-            pulls.merge(world.engine(), REPO, pull.id, "bob")
+            pulls.merge(world.engine(), REPO, pull.id, MergeRequest("bob"))
 
     @pytest.mark.usefixtures("left")
     def test_a_pull_request_that_is_closed_meanwhile_fails_the_task(self, world, pull):
@@ -308,14 +309,14 @@ class TestTasks:
         commit(engine)
         world.task_settings = IMPATIENT
         with pytest.raises(StillRunningError):
-            pulls.merge(world.engine(), REPO, pull.id, "ann")
+            pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
         run_all(world.task_queue, world.engine())
         upload(engine, b"s", b"other", "source")
         commit(engine, "source")
         with pytest.raises(StillRunningError):  # not the conflict again
-            pulls.merge(world.engine(), REPO, pull.id, "ann")
+            pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
         run_all(world.task_queue, world.engine())
-        made = pulls.merge(world.engine(), REPO, pull.id, "ann")
+        made = pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
         assert now(engine, pull).merged_commit_id == made.id
 
     @pytest.mark.usefixtures("left")

@@ -468,6 +468,6 @@ def test_a_pull_request_does_not_merge_another_branch_of_the_name(branch):
     recreate(world, branch)
     at = head(world, "clean")
     with pytest.raises(NotFoundError) as raised:
-        pulls.merge(engine, REPO, the_pull_request(engine), "somebody")
+        pulls.merge(engine, REPO, the_pull_request(engine), merges.MergeRequest("somebody"))
     assert "create a pull request for that branch" in raised.value.details
     assert head(world, "clean") == at
