@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any
 
 import msgspec
 
@@ -66,14 +65,6 @@ class MergeRequest:
     source_commit_id: str = ""
     if_match: tuple[str, ...] | None = None
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the merge is of what its user saw: the last three fields are used."""
-        return bool(self.resolutions or self.source_commit_id) or self.if_match is not None
-
-
-_BINDING = ("resolutions", "source_commit_id", "if_match")
-
 
 @dataclass(frozen=True, slots=True)
 class MergeOf:
@@ -81,23 +72,6 @@ class MergeOf:
 
     source_ref: str
     request: MergeRequest
-
-    def stored(self) -> Mapping[str, Any]:
-        """Return the input of the merge's task.
-
-        A version before 0.2 knows no bound merges. It cannot read one, in place of merging more.
-        """
-        stored = asdict(self)
-        if self.request.is_bound:
-            return {"bound": stored}
-        for name in _BINDING:
-            del stored["request"][name]
-        return stored
-
-    @classmethod
-    def of_task(cls, task: Task) -> "MergeOf":
-        """Return the input that the task has stored."""
-        return msgspec.convert(task.request.get("bound", task.request), cls)
 
 
 # Reads the pull request of the merge, and checks that it is open. Returns a function from the merge
@@ -131,7 +105,7 @@ def merge(
         StillRunningError: a task makes the merge, and has not ended in time.
     """
     asked = MergeOf(source_ref, request)
-    prefetch, identity = Prefetch(engine, repository, branch), asked.stored()
+    prefetch, identity = Prefetch(engine, repository, branch), asdict(asked)
     joinable = joinable_ahead(prefetch, TaskKind.MERGE, branch, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _source_id(known, source_ref, branch))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
@@ -197,7 +171,7 @@ def start_merge(
     return start(
         repo,
         TaskKind.MERGE,
-        asked.stored(),
+        asdict(asked),
         user=request.committer,
         branch=current,
         covers=source_id,
@@ -212,7 +186,7 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    asked = MergeOf.of_task(hold.task)
+    asked = msgspec.convert(hold.task.request, MergeOf)
     repo, current = hold.current_branch()
     source_id = CommitID(hold.task.covers)
     gate = task_gate(hold, repo)

@@ -5,10 +5,10 @@ crashes, the pull request is merged if and only if its merge commit became the b
 merges at the same time, one finds the pull request changed, reads it again, and is refused.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+
+import msgspec
 
 from graveler.addresses import decode_xid, newest_first
 from graveler.branches.changes import apply_at_once
@@ -176,23 +176,23 @@ def merge(
     check_merge(request)
     repo = read_repository(engine, repository)
     pull = _read(repo, pull_id)
-    asked = MergeOf(pull.source, request)
     work = _MergingPull(
         repo=repo,
         user=request.committer,
         branch=engine.refs.branch(repo.record, pull.destination),
-        request=_input(pull_id, asked),
+        request=asdict(_MergeOfPull(pull_id, request)),
         pull=pull,
-        asked=asked,
+        asked=MergeOf(pull.source, request),
     )
     return result_in_time(work, wait)
 
 
-def _input(pull_id: str, asked: MergeOf) -> Mapping[str, Any]:
-    """Return the input of the task; a version before 0.2 reads plain merges only, as theirs."""
-    if asked.request == MergeRequest(asked.request.committer):
-        return {"pull_request_id": pull_id}
-    return {"merged_pull_request_id": pull_id, **asked.stored()}
+@dataclass(frozen=True, slots=True)
+class _MergeOfPull:
+    """The input of the task."""
+
+    pull_request_id: str
+    request: MergeRequest
 
 
 @dataclass(kw_only=True)
@@ -229,14 +229,12 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    user, request = hold.task.user, hold.task.request
+    stored = msgspec.convert(hold.task.request, _MergeOfPull)
     repo, current = hold.current_branch()
-    pull_id = str(request.get("merged_pull_request_id") or request["pull_request_id"])
-    pull = _open(repo, pull_id)
+    pull = _open(repo, stored.pull_request_id)
     source_id = CommitID(hold.task.covers)
-    is_plain = "pull_request_id" in request
-    asked = MergeOf(pull.source, MergeRequest(user)) if is_plain else MergeOf.of_task(hold.task)
-    closing, apply = _closing(repo, pull_id, user), apply_by_slices(hold)
+    asked, apply = MergeOf(pull.source, stored.request), apply_by_slices(hold)
+    closing = _closing(repo, pull.id, hold.task.user)
     merge_commit(task_gate(hold, repo), current, asked, source_id, apply, hold, closing)
 
 

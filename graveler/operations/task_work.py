@@ -14,7 +14,7 @@ from graveler.operations import (
     scheduled_dumps,
 )
 from graveler.operations.hooks.after import run_after
-from graveler.operations.prefixes.walk import run_prefix
+from graveler.operations.prefixes.copying import run_copy
 from graveler.operations.tasks.advance import TaskWork
 
 WORK: Mapping[TaskKind, TaskWork] = {
@@ -27,7 +27,7 @@ WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.DUMP: scheduled_dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
-    TaskKind.COPY_PREFIX: run_prefix,
-    TaskKind.MOVE_PREFIX: run_prefix,
+    TaskKind.COPY_PREFIX: run_copy,
+    TaskKind.MOVE_PREFIX: run_copy,
     TaskKind.HOOKS: run_after,
 }

@@ -213,7 +213,7 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
         patch.object(changes, "plan_import", partial(plan_import, slice_weight=1)),
         patch.object(commit_pages, "_PARTS_MAX", 8),
-        patch.object(walk, "_PAGE_PATHS", 2),
+        patch.object(walk, "PAGE_PATHS", 2),
         patch.object(walk, "_STEP_OBJECTS_MAX", 2),
     ):
         yield

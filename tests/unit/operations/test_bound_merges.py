@@ -194,26 +194,3 @@ def test_a_hard_reset_of_another_head_than_was_seen_changes_nothing(world):
     assert heads(engine) == [dev, main]
     branches.hard_reset(engine, REPO, "main", ref="main~1", if_match=(dev, main))
     assert heads(engine) != [dev, main]
-
-
-def test_earlier_versions_find_their_merges_and_cannot_read_bound_ones():
-    plain = merges.MergeOf("dev", merges.MergeRequest("ann")).stored()
-    assert plain == {
-        "source_ref": "dev",
-        "request": {
-            "committer": "ann",
-            "message": "",
-            "metadata": {},
-            "strategy": "",
-            "force": False,
-            "allow_empty": False,
-            "squash": False,
-        },
-    }
-    for options in (
-        {"resolutions": {"a": "dest-wins"}},
-        {"if_match": ()},
-        {"source_commit_id": "c"},
-    ):
-        bound = merges.MergeOf("dev", merges.MergeRequest("ann", **options)).stored()
-        assert bound.keys() == {"bound"}

@@ -51,7 +51,7 @@ def small_steps() -> Iterator[None]:
     """Stage at most two changes in a step, and read at most three paths at once."""
     with (
         patch.object(walk, "_STEP_OBJECTS_MAX", 2),
-        patch.object(walk, "_PAGE_PATHS", 3),
+        patch.object(walk, "PAGE_PATHS", 3),
     ):
         yield
 
