@@ -33,6 +33,8 @@ from graveler.times import NS_PER_S, Moment
 T = TypeVar("T")
 
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
+_VERSIONS_BYTES = 32 * 1024 * 1024
+_RANGE_SIZES_MAX = 50_000
 _REPOSITORIES_MAX = 4096
 _BRANCHES_MAX = 16_384
 _DATA_HEADERS_BYTES = 4 * 1024 * 1024
@@ -47,6 +49,9 @@ class Engine:
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read.
     branches: by repository uid and name, the branch last seen.
+    versions: by a committed file's ID and a path, what the file says of the path: a metarange its
+        range, a range the object's identity; b"" if nothing.
+    range_sizes: by a range's ID, the bytes of its objects.
     data_headers: by URI, the object store's headers of data that never change; with or without
         checksums.
     """
@@ -94,6 +99,12 @@ class Engine:
     )
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
         default_factory=lambda: BoundedCache(_BRANCHES_MAX)
+    )
+    range_sizes: BoundedCache[str, int] = field(
+        default_factory=lambda: BoundedCache(_RANGE_SIZES_MAX)
+    )
+    versions: BoundedCache[tuple[str, bytes], bytes] = field(
+        default_factory=lambda: BoundedCache(_VERSIONS_BYTES)
     )
     data_headers: BoundedCache[tuple[str, bool], Mapping[str, str]] = field(
         default_factory=lambda: BoundedCache(_DATA_HEADERS_BYTES)

@@ -87,6 +87,18 @@ def value_data(stored: bytes) -> bytes:
     return split_value(stored)[1]
 
 
+def object_size(stored: bytes) -> int:
+    """Return the bytes of the object that a stored value describes.
+
+    Raises:
+        CorruptDataError: the bytes are no stored value of an entry.
+    """
+    try:
+        return _parse_entry(value_data(stored)).size
+    except DecodeError as e:
+        raise CorruptDataError(f"{len(stored)} bytes do not hold an Entry message: {e}") from e
+
+
 def same_content(one: bytes, other: bytes) -> bool:
     """Return whether two stored values have equal identities."""
     return one == other or value_identity(one) == value_identity(other)

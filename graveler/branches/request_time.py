@@ -1,5 +1,7 @@
 """The time that a request has for its work, and the limit of a page."""
 
+from math import inf
+
 from graveler.engine import Engine
 from graveler.times import NS_PER_S
 
@@ -15,12 +17,12 @@ def time_for_request(engine: Engine, limit_s: float) -> float:
 class TimeLimit:
     """The time in which a request has to answer with a page: it may read much and find little."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Begin now."""
+    def __init__(self, engine: Engine, limit_s: float = inf) -> None:
+        """Begin now, for that long at most."""
         settings, self._clock = engine.task_settings, engine.clock
         self._until_ns: int | None = None
         if settings.request_work_s is not None:
-            limit_s = time_for_request(engine, settings.request_wait_s)
+            limit_s = time_for_request(engine, min(limit_s, settings.request_wait_s))
             self._until_ns = self._clock.now_ns() + int(limit_s * NS_PER_S)
 
     @property

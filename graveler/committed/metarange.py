@@ -47,6 +47,15 @@ class MetaRange:
         table = self._opened_range(name) or self._committed.open_range(self.namespace, header)
         return table.get(key)
 
+    def range_at(self, key: bytes) -> RangeHeader | None:
+        """Return the only range that can hold the key, None if there is none.
+
+        Raises:
+            CorruptDataError: the metarange is missing, or is not what was written.
+        """
+        found = (self._ranges or self._open()).find(key) if self.id else None
+        return found.header if found is not None and key >= found.min_key else None
+
     def _open(self, *, whole: bool = False) -> HeaderTable:
         """Open the metarange's file, so that a request asks the caches once."""
         self._ranges = self._committed.headers(self.namespace, self.id, whole=whole)

@@ -55,6 +55,8 @@ class TaskKind(StrEnum):
     PREPARE_COMMITS = "prepare-commits"
     COPY_PREFIX = "copy-prefix"
     MOVE_PREFIX = "move-prefix"
+    RESTORE_PREFIX = "restore-prefix"
+    DELETE_PREFIX = "delete-prefix"
     HOOKS = "hooks"
 
 
@@ -72,6 +74,8 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.PREPARE_COMMITS: "GCPC",
     TaskKind.COPY_PREFIX: "PC",
     TaskKind.MOVE_PREFIX: "PV",
+    TaskKind.RESTORE_PREFIX: "PR",
+    TaskKind.DELETE_PREFIX: "PD",
     TaskKind.HOOKS: "HK",
 }
 

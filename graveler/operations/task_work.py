@@ -15,6 +15,7 @@ from graveler.operations import (
 )
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.copying import run_copy
+from graveler.operations.prefixes.restoring import run_restore
 from graveler.operations.tasks.advance import TaskWork
 
 WORK: Mapping[TaskKind, TaskWork] = {
@@ -29,5 +30,7 @@ WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
     TaskKind.COPY_PREFIX: run_copy,
     TaskKind.MOVE_PREFIX: run_copy,
+    TaskKind.RESTORE_PREFIX: run_restore,
+    TaskKind.DELETE_PREFIX: run_restore,
     TaskKind.HOOKS: run_after,
 }

@@ -14,6 +14,7 @@ from graveler_functions.api.routes import (
     dumps,
     exports,
     groups,
+    history,
     imports,
     metadata,
     policies,
@@ -50,6 +51,7 @@ _RESOURCES = (
     rights,
     pulls,
     prefixes,
+    history,
     actions,
 )
 OTHERS: tuple[ApiOperation, ...] = tuple(

@@ -105,3 +105,61 @@ def test_a_protected_branch_is_not_changed(api: ApiClient) -> None:
     assert api.ask("PUT", rules, [{"pattern": "main"}]).status == 204
     reply = api.ask("POST", f"{OBJECTS}/move_prefix", {"src_prefix": "a/"}, dest_prefix="x/")
     assert (reply.status, reply.json["message"]) == (403, "cannot write to protected branch")
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "left"),
+    [
+        ("restore", {"ref": "main@"}, ["a/1", "a/2", "b/2", "c"]),
+        ("delete", {}, ["b/2", "c"]),
+    ],
+)
+def test_a_prefix_is_restored_or_deleted_by_a_task(
+    api: ApiClient, verb: str, body: dict[str, str], left: list[str]
+) -> None:
+    api.commit()
+    api.ask("DELETE", OBJECTS, path="a/1")
+    api.upload("a/new")
+    reply = api.ask("POST", f"{OBJECTS}/{verb}_prefix", {"prefix": "a/", **body})
+    assert reply.status == 202
+    api.run_tasks()
+    task = api.ask("GET", f"{REPO}/tasks/{reply.json['id']}").json
+    assert (task["kind"], task["state"], task["result"]) == (
+        f"{verb}-prefix",
+        "completed",
+        {"changed": "2"},
+    )
+    assert api.paths() == left
+
+
+def test_the_total_of_a_prefix_counts_objects_and_bytes(api: ApiClient) -> None:
+    total = f"{REPO}/refs/main/objects/total"
+    expected = {"objects": 2, "size_bytes": 6, "has_more": False, "next_offset": ""}
+    assert api.ask("GET", total, prefix="a/").json == expected
+    api.commit()
+    assert api.ask("GET", total, prefix="a/").json == expected
+    assert api.ask("GET", total).json["objects"] == 4
+    assert api.ask("GET", total, prefix="none/").json["objects"] == 0
+    assert api.ask("GET", f"{REPO}/refs/none/objects/total").status == 404
+
+
+def test_the_history_of_an_object_names_its_commits_and_versions(api: ApiClient) -> None:
+    api.commit("first")
+    api.upload("a/1", b"longer")
+    api.commit("second")
+    api.ask("DELETE", OBJECTS, path="a/1")
+    api.commit("third")
+    history = f"{REPO}/refs/main/objects/history"
+    page = api.ask("GET", history, path="a/1", amount=2).json
+    rest = api.ask("GET", history, path="a/1", after=page["pagination"]["next_offset"]).json
+    rows = page["results"] + rest["results"]
+    assert [(row["type"], row["size_bytes"]) for row in rows] == [
+        ("removed", 6),
+        ("changed", 6),
+        ("added", 3),
+    ]
+    assert [row["commit"]["message"] for row in rows] == ["third", "second", "first"]
+    assert rows[0]["commit"] == api.ask("GET", f"{REPO}/commits/main").json
+    assert rows[0]["checksum"] == rows[1]["checksum"] != rows[2]["checksum"]
+    assert api.ask("GET", history, path="a/1", after="x").status == 400
+    assert api.ask("GET", history).status == 400

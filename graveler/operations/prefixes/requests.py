@@ -119,9 +119,8 @@ def _start(
     request: PrefixRequest,
     user: str,
 ) -> Task:
-    for prefix in (request.source_prefix, request.destination_prefix):
-        if len(prefix.encode()) > PATH_BYTES_MAX:
-            raise InvalidInputError(f"a prefix has at most {PATH_BYTES_MAX} bytes")
+    check_prefix(request.source_prefix)
+    check_prefix(request.destination_prefix)
     repo, current = current_branch(engine, repository, branch)
     check_can_stage(repo.record, branch, force=request.force)
     resolved = resolve(engine.refs, repo.history(), request.source_ref or branch)
@@ -141,6 +140,16 @@ def _start(
     # No collection deletes what an open task covers.
     covers = "" if asked.is_branch else asked.source
     return start(repo, kind, asdict(asked), user=user, branch=current, covers=covers)
+
+
+def check_prefix(prefix: str) -> None:
+    """Check the length of a prefix.
+
+    Raises:
+        InvalidInputError: it is longer than a path.
+    """
+    if len(prefix.encode()) > PATH_BYTES_MAX:
+        raise InvalidInputError(f"a prefix has at most {PATH_BYTES_MAX} bytes")
 
 
 def _refuse_overlap(asked: ResolvedRequest, branch: str) -> None:

@@ -133,7 +133,7 @@ class StagingWalk(ABC):
             self._make(repo, branch, step)
         return True
 
-    def to_claim(self, repo: OpenRepository, records: Sequence[Record]) -> dict[str, bytes]:
+    def to_claim(self, repo: OpenRepository, records: Iterable[Record]) -> dict[str, bytes]:
         """Return the addresses to claim, each with a path."""
         now_s = self._engine.now_s()
         found: dict[str, bytes] = {}

@@ -29,6 +29,8 @@ TASK_NEEDS: Mapping[TaskKind, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     TaskKind.HOOKS: ((Action.READ_ACTION,), (Action.READ_ACTION,)),
     TaskKind.COPY_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
     TaskKind.MOVE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
+    TaskKind.RESTORE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
+    TaskKind.DELETE_PREFIX: ((Action.READ_BRANCH,), (Action.DELETE_OBJECT,)),
 }
 
 

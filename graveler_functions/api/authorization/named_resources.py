@@ -188,6 +188,13 @@ def _source_prefix(request: Request) -> Below:
     return _objects_below(request.repository, request.decode(PrefixMove).src_prefix)
 
 
+def _prefix(request: Request) -> Below:
+    from graveler.http.schemas.prefixes import PrefixDeletion  # noqa: PLC0415 - rare
+
+    return _objects_below(request.repository, request.decode(PrefixDeletion).prefix)
+
+
+PREFIX = _one(_objects_below("{repository}", "{prefix}"), _prefix)
 SOURCE_PREFIX = _one(_objects_below("{repository}", "{source prefix}"), _source_prefix)
 
 

@@ -129,6 +129,24 @@ OF_OBJECTS = {
         ),
         {"src_prefix": "a/"},
     ),
+    "restorePrefix": Example(
+        "POST",
+        f"{_B}/objects/restore_prefix",
+        tuple((f"fs:{verb}Object", f"{REPO}/object/a/*") for verb in ("Write", "Delete", "Read")),
+        {"prefix": "a/", "ref": "main"},
+    ),
+    "deletePrefix": Example(
+        "POST",
+        f"{_B}/objects/delete_prefix",
+        (("fs:DeleteObject", f"{REPO}/object/a/*"),),
+        {"prefix": "a/"},
+    ),
+    "getPrefixTotal": _repository("GET", "/refs/main/objects/total?prefix=a/", "fs:ListObjects"),
+    "listObjectHistory": Example(
+        "GET",
+        f"{_R}/objects/history?path=a/b",
+        (*_READ, ("fs:ReadBranch", MAIN)),
+    ),
     "stageObject": Example(
         "PUT",
         f"{_B}/objects?path=a/b",

@@ -412,6 +412,10 @@ def _add_prefixes(table: _Table) -> None:
     move: dict[str, Any] = {"src_prefix": "a/", "if_exists": "skip", "force": True}
     table.add("copyPrefix", {**move, "src_ref": "dev"}, dest_prefix="copies/")
     table.add("movePrefix", move, dest_prefix="moved/")
+    table.add("restorePrefix", {"prefix": "a/", "ref": "main", "force": True})
+    table.add("deletePrefix", {"prefix": "a/", "force": True})
+    table.add("getPrefixTotal", prefix="a/", after="")
+    table.add("listObjectHistory", path="a/1", after="", amount="10")
 
 
 def _add_keys_and_principals(lake: Lake, table: _Table) -> None:

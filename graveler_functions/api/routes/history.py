@@ -1,0 +1,37 @@
+"""The history of an object. lakeFS has no such operation."""
+
+from graveler.access.actions import Action
+from graveler.http.schemas import history as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.operations import object_history
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.contract import AFTER, AMOUNT, PATH
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations, checked
+
+operations = Operations()
+
+
+@operations.add(
+    "GET",
+    "/repositories/<repository>/refs/<ref>/objects/history",
+    "listObjectHistory",
+    parameters=(PATH, AFTER, AMOUNT),
+    answers={200: Listing[schemas.ObjectChangeRow]},
+)
+@checked(Needs(On(Action.READ_OBJECT, named.OBJECT), On(Action.READ_BRANCH, named.REF)))
+def list_object_history(request: Request) -> ApiAnswer:
+    query = request.query
+    page = object_history.list_page(
+        request.engine,
+        request.repository,
+        request.name("ref"),
+        query.path(),
+        query.text("after"),
+        query.amount(),
+    )
+    rows = [schemas.object_change_row(change) for change in page.results]
+    return answers.of_json(listing(rows, page.next_after))
