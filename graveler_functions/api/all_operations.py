@@ -19,6 +19,7 @@ from graveler_functions.api.routes import (
     metadata,
     policies,
     prefixes,
+    presigned,
     principals,
     protection,
     pulls,
@@ -52,6 +53,7 @@ _RESOURCES = (
     pulls,
     prefixes,
     history,
+    presigned,
     actions,
 )
 OTHERS: tuple[ApiOperation, ...] = tuple(

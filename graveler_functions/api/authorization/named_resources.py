@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graveler import globs
 from graveler.access import resources as arns
 from graveler.access.resources import Below
 from graveler.errors import InvalidInputError
@@ -87,6 +88,13 @@ DESTINATION_OBJECT = _one(
 DESTINATION_PREFIX = _one(
     _objects_below("{repository}", "{destination prefix}"),
     lambda request: _objects_below(request.repository, request.query.given_text("dest_prefix")),
+)
+# All that the glob can match begins with its prefix.
+GLOB = _one(
+    _objects_below("{repository}", "{prefix of the glob}"),
+    lambda request: _objects_below(
+        request.repository, globs.prefix_of(request.query.required_text("glob"))
+    ),
 )
 USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(request.name("user_id")))
 GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(request.name("group_id")))

@@ -142,6 +142,9 @@ OF_OBJECTS = {
         {"prefix": "a/"},
     ),
     "getPrefixTotal": _repository("GET", "/refs/main/objects/total?prefix=a/", "fs:ListObjects"),
+    "presignObjects": _one(
+        "GET", f"{_R}/objects/presigned?glob=a/*.csv", "fs:ReadObject", f"{REPO}/object/a/*"
+    ),
     "listObjectHistory": Example(
         "GET",
         f"{_R}/objects/history?path=a/b",

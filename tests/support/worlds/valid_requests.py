@@ -415,6 +415,7 @@ def _add_prefixes(table: _Table) -> None:
     table.add("restorePrefix", {"prefix": "a/", "ref": "main", "force": True})
     table.add("deletePrefix", {"prefix": "a/", "force": True})
     table.add("getPrefixTotal", prefix="a/", after="")
+    table.add("presignObjects", glob="a/*", after="", amount="10")
     table.add("listObjectHistory", path="a/1", after="", amount="10")
 
 
