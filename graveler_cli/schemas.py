@@ -55,6 +55,14 @@ class Commit(Struct, frozen=True):
     version: int = 0
 
 
+class BranchOfList(Struct, frozen=True, omit_defaults=True):
+    """A branch, and with --commits its last commit."""
+
+    id: str
+    commit_id: str
+    commit: Commit | None = None
+
+
 class TaskCreation(Struct, frozen=True):
     """The ID of the task or import that a request has started."""
 

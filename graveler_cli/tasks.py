@@ -1,11 +1,13 @@
 """The API's operations on tasks."""
 
 import re
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from graveler_cli import output
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.hook_refusals import in_one_line
 from graveler_cli.schemas import ResultPage
@@ -20,6 +22,8 @@ _TASK = f"{_TASKS}/{{task_id}}"
 _ID = re.compile(r"[A-Za-z0-9]+")
 
 _OPEN = ("waiting", "running")
+
+_POLL_INTERVAL_S = 1.0
 
 
 class TaskFailure(Struct, frozen=True):
@@ -72,6 +76,22 @@ class Tasks:
     def task(self, task_id: str) -> Task:
         """Return the task at its current state."""
         return self._server.ask("GET", _TASK, self._names(task_id), Task)
+
+    def completed(self, task_id: str) -> Task:
+        """Return the task when it has ended, which it awaits.
+
+        Raises:
+            CommandError: it failed or was cancelled.
+        """
+        found = self.task(task_id)
+        if not found.has_ended:
+            with output.progress(f"Task {found.kind}") as update:
+                while not found.has_ended:
+                    update(found.objects_done, found.objects_known)
+                    time.sleep(_POLL_INTERVAL_S)
+                    found = self.task(task_id)
+        self.require_success(found)
+        return found
 
     def cancel(self, task_id: str) -> Task:
         """Cancel the task; return its new state. A running task stops within seconds."""

@@ -11,10 +11,11 @@ from graveler_cli.arguments import (
     repository_argument,
     yes_option,
 )
+from graveler_cli.commits import first_line
 from graveler_cli.errors import UsageError
 from graveler_cli.grammar import CommandGroup, flag, option
-from graveler_cli.output import fields
-from graveler_cli.schemas import Ref
+from graveler_cli.output import fields, local_time
+from graveler_cli.schemas import BranchOfList, Ref
 from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri
 
@@ -29,18 +30,28 @@ _BRANCH = f"{_BRANCHES}/{{branch}}"
 @amount_option
 @after_option
 @prefix_option
-def list_(session: CommandSession, uri: str, *, amount: int, after: str, prefix: str) -> None:
+@flag("--commits", "-v", help="Also show the last commit of each branch.")
+def list_(
+    session: CommandSession, uri: str, *, amount: int, after: str, prefix: str, commits: bool
+) -> None:
     """List the branches of a repository, by name."""
     repository = session.repository(uri)
-    found = session.server.page(
-        _BRANCHES,
-        {"repository": repository.repository},
-        Ref,
-        {"prefix": prefix, "after": after, "amount": amount},
-    )
+    query = {"prefix": prefix, "after": after, "amount": amount, "with_commits": commits}
+    names = {"repository": repository.repository}
+    found = session.server.page(_BRANCHES, names, BranchOfList, query)
+    heads = ("Branch", "Commit ID", "Date", "Committer", "Message")
+    shown = len(heads) if commits else 2
     session.output.listing(
-        ("Branch", "Commit ID"), found, lambda each: (each.id, each.commit_id), amount
+        heads[:shown], found, lambda each: _cells(each)[:shown], amount, heads[1:shown]
     )
+
+
+def _cells(branch: BranchOfList) -> tuple[str, ...]:
+    commit = branch.commit
+    if commit is None:
+        return branch.id, branch.commit_id
+    when, what = local_time(commit.creation_date), first_line(commit.message)
+    return branch.id, branch.commit_id, when, commit.committer, what
 
 
 @app.command("create")

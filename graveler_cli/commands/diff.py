@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 import click
+from msgspec import Struct
 
 from graveler_cli import completion, uncommitted
 from graveler_cli.arguments import prefix_option, ref_argument
@@ -35,9 +36,16 @@ _RANGE = re.compile(r"(?P<left>.+?[^.])(?P<dots>\.{2,3})(?P<right>[^./][^/]*)")
     shell_complete=completion.refs,
 )
 @flag("--two-way", help="Compare the refs with each other, not the second with their base.")
+@flag("--ahead-behind", help="Only count the commits that each of the two refs has alone.")
 @prefix_option
 def command(
-    session: CommandSession, uri: str, other_uri: str, *, two_way: bool, prefix: str
+    session: CommandSession,
+    uri: str,
+    other_uri: str,
+    *,
+    two_way: bool,
+    ahead_behind: bool,
+    prefix: str,
 ) -> None:
     """Show the uncommitted changes of a branch, or the differences between two refs.
 
@@ -47,6 +55,8 @@ def command(
     """
     in_range = _RANGE.fullmatch(uri)
     if not other_uri and in_range is None:
+        if ahead_behind:
+            raise UsageError("--ahead-behind compares two refs: name another one")
         branch = session.branch(uri)
         session.output.line(f"Ref: {branch}")
         found = session.server.each(
@@ -62,9 +72,16 @@ def command(
     session.output.line(f"Right ref: {right}")
     if left.repository != right.repository:
         raise UsageError("both refs must be of the same repository")
+    names = {"repository": left.repository, "left": left.ref, "right": right.ref}
+    if ahead_behind:
+        template = "/repositories/{repository}/refs/{right}/merge/{left}"
+        query = {"ahead_behind": True}
+        distance = session.server.ask("GET", template, names, Distance, query=query)
+        session.output.item(distance, lambda each: _distance_lines(each, left.ref, right.ref))
+        return
     found = session.server.each(
         "/repositories/{repository}/refs/{left}/diff/{right}",
-        {"repository": left.repository, "left": left.ref, "right": right.ref},
+        names,
         Diff,
         {"prefix": prefix, "type": "two_dot" if two_way else "three_dot"},
     )
@@ -88,6 +105,20 @@ def _refs(
     assert in_range is not None
     left = session.ref(in_range["left"])
     return left, RefUri(left.repository, in_range["right"]), two_way or in_range["dots"] == ".."
+
+
+class Distance(Struct, frozen=True):
+    """How many commits the right ref has alone, and how many the left one."""
+
+    ahead: int
+    behind: int
+    base_commit_id: str
+    is_exact: bool = True
+
+
+def _distance_lines(found: Distance, left: str, right: str) -> Iterator[str]:
+    least = "" if found.is_exact else "at least "
+    yield f"{right} is {least}{found.ahead} ahead of {left}, and {least}{found.behind} behind"
 
 
 def _lines(found: Diff, output: CommandOutput) -> Iterator[str]:

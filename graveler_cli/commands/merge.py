@@ -1,5 +1,7 @@
 """`graveler merge`: merge a ref into a branch."""
 
+from collections.abc import Mapping
+
 import click
 from msgspec import Struct
 
@@ -40,6 +42,12 @@ class MergeResult(Struct, frozen=True):
     "is an error.",
     shell_complete=lambda _, __, begun: [each for each in STRATEGIES if each.startswith(begun)],
 )
+@option(
+    "--resolve",
+    multiple=True,
+    help="The side that wins the conflict of one path: PATH=source-wins or PATH=dest-wins.",
+)
+@option("--if-head", default="", help="Merge only if this commit is the branch's head.")
 @flag("--force", help="Also merge into a read-only branch, or without changes.")
 @flag("--allow-empty", help="Allow a merge without changes.")
 @flag("--squash", help="Make a commit whose only parent is the destination's head.")
@@ -52,6 +60,8 @@ def command(
     destination_uri: str,
     *,
     strategy: str,
+    resolve: tuple[str, ...],
+    if_head: str,
     force: bool,
     allow_empty: bool,
     squash: bool,
@@ -76,8 +86,10 @@ def command(
         "force": force,
         "allow_empty": allow_empty,
         "squash_merge": squash,
+        **({"resolutions": _resolutions(resolve)} if resolve else {}),
     }
-    merged = _merged(session.server, source, destination, wanted)
+    headers = {"If-Match": f'"{if_head}"'} if if_head else {}
+    merged = _merged(session.server, source, destination, wanted, headers)
     paint = session.output.paint
     from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
     session.output.item(
@@ -85,8 +97,23 @@ def command(
     )
 
 
+def _resolutions(resolve: tuple[str, ...]) -> dict[str, str]:
+    """Return the strategy of each path; a path may have commas and equals signs."""
+    found: dict[str, str] = {}
+    for text in resolve:
+        path, _, strategy = text.rpartition("=")
+        if not path or strategy not in STRATEGIES:
+            raise UsageError(f"--resolve is {text!r}: write PATH={' or PATH='.join(STRATEGIES)}")
+        found[path] = strategy
+    return found
+
+
 def _merged(
-    server: LakeClient, source: RefUri, destination: BranchUri, wanted: dict[str, object]
+    server: LakeClient,
+    source: RefUri,
+    destination: BranchUri,
+    wanted: dict[str, object],
+    headers: Mapping[str, str],
 ) -> MergeResult:
     """Merge; return the new commit.
 
@@ -105,12 +132,13 @@ def _merged(
             },
             MergeResult,
             wanted,
+            headers=headers,
         )
     except ApiRefusedError as error:
         if is_conflict(error):
             raise CommandError(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
-                "decides it"
+                "or --resolve decides it"
             ) from error
         if is_empty(error) and (hint := uncommitted.hint(server, source)):
             raise error.in_words(f"nothing to merge: {hint}") from error

@@ -1,6 +1,5 @@
 """`graveler tasks`: work that outlives the request that started it."""
 
-import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -13,8 +12,6 @@ from graveler_cli.session import CommandSession
 from graveler_cli.tasks import Task, Tasks
 
 app = CommandGroup(help="Show, cancel and wait for tasks: large commits, merges, dumps.")
-
-_POLL_INTERVAL_S = 1.0
 
 _AMOUNT_DEFAULT = 100
 _AMOUNT_MAX = 1000
@@ -80,16 +77,7 @@ def cancel(session: CommandSession, uri: str, task_id: str) -> None:
 @task_argument("task_id")
 def wait(session: CommandSession, uri: str, task_id: str) -> None:
     """Wait until a task ends, and show it; exit code 1 if it failed or was cancelled."""
-    tasks = _tasks(session, uri)
-    found = tasks.task(task_id)
-    if not found.has_ended:
-        with output.progress(f"Task {found.kind}") as update:
-            while not found.has_ended:
-                update(found.objects_done, found.objects_known)
-                time.sleep(_POLL_INTERVAL_S)
-                found = tasks.task(task_id)
-    tasks.require_success(found)
-    session.output.item(found, _lines)
+    session.output.item(_tasks(session, uri).completed(task_id), _lines)
 
 
 def _tasks(session: CommandSession, uri: str) -> Tasks:

@@ -380,3 +380,48 @@ def test_every_upload_has_the_content_type_of_the_files_name(
         ours = {stored[f"{where}/{name}"] for where in ("folder", "synced", "mirrored", "one")}
         assert (name, ours) == (name, {expected})
     assert stored["folder/f.csv"] == stored["mirrored/f.csv"] == "text/csv"
+
+
+# What was seen: distances, heads, choices, restores
+
+
+def test_branches_with_what_is_seen_of_them_are_merged_by_choice(repository, main, run, prints):
+    lake = f"lakefs://{repository.id}"
+    for path in ("both", "d/1", "d/2"):
+        main.object(path).upload("0")
+    main.commit("first")
+    dev = repository.branch("dev").create(main)
+    dev.object("both").upload("dev")
+    seen = main.get_commit()
+    dev.commit("on dev\n\nand more")
+    main.object("both").upload("main")
+    main.object("d/1").delete()
+    head = main.commit("on main").get_commit()
+    counted = prints("diff", "--ahead-behind", f"{lake}/main...dev")
+    assert "dev is 1 ahead of main, and 1 behind" in counted
+    assert run("diff", "--ahead-behind", f"{lake}/main").returncode == 1
+    (row,) = [each for each in prints("branch", "list", "-v", lake).splitlines() if "dev" in each]
+    assert row.split("\t")[1] == dev.head.id
+    assert row.endswith("on dev")
+
+    merge = ("merge", f"{lake}/dev", f"{lake}/main")
+    moved = run(*merge, "--resolve", "both=source-wins", "--if-head", seen.id)
+    assert (moved.returncode, head.id in moved.stderr) == (1, True)
+    assert run(*merge, "--resolve", "both").returncode == 1
+    assert "d/1" in run(*merge, "--resolve", "d/1=dest-wins").stderr
+    assert "--resolve decides it" in run(*merge).stderr
+    prints(*merge, "--resolve", "both=source-wins", "--if-head", head.id)
+    assert prints("fs", "cat", f"{lake}/main/both") == "dev"
+
+    shown = prints("fs", "history", f"{lake}/main/d/1")
+    assert [line.split("\t")[0] for line in shown.splitlines()] == ["removed", "added"]
+    assert len(prints("fs", "history", f"{lake}/main/both", "--amount", "1").splitlines()) == 1
+    assert run("fs", "restore", f"{lake}/main/d/1", "--from", "main~9").returncode == 1
+    prints("fs", "restore", f"{lake}/main/d/1", "--from", seen.id)
+    assert prints("fs", "cat", f"{lake}/main/d/1") == "0"
+    main.object("d/new").upload("1")
+    restored = prints("fs", "restore", "-r", f"{lake}/main/d/", "--from", f"{lake}/main~1")
+    assert restored == "restored: 2 objects\n"
+    assert [each.path for each in main.objects(prefix="d/")] == ["d/2"]
+    refused = run("fs", "restore", "-r", f"{lake}/main/typo/", "--from", "main~1")
+    assert (refused.returncode, "typo/" in refused.stderr) == (1, True)

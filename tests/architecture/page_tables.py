@@ -14,7 +14,9 @@ from tests.support.checks.budgets import BUDGETS
 OWN = {
     "exports": "Continuous export",
     "tasks": "Tasks",
-    "prefixes": "Copies and moves of prefixes",
+    "prefixes": "Prefixes",
+    "history": "Versions of an object",
+    "presigned": "Presigned URLs of many objects",
     "recorded_uploads": "Recorded uploads",
     "rights": "Rights of users",
     "collection_runs": "Runs of garbage collection",

@@ -26,6 +26,12 @@ ACCEPTED = {
         "complete_presign_multipart_upload has the parameter If-Match",
         "complete_presign_multipart_upload has the parameter If-None-Match",
         "diff_branch has the parameter include_right_stats",
+        "find_merge_base has the parameter ahead_behind",
+        "list_branches has the parameter with_commits",
+        *(
+            f"{operation} has the parameter If-Match"
+            for operation in (*("hard_reset_branch", "merge_into_branch", "merge_pull_request"),)
+        ),
         *(
             f"{operation} has the parameter {name}"
             for operation in (
@@ -112,8 +118,9 @@ ACCEPTED = {
 REASONS = {difference: reason for reason, found in ACCEPTED.items() for difference in found}
 
 # Fields of answers that the SDK does not know, and drops.
-# access_key_id: the key that began the session. graveler_version: beside that of lakeFS.
-OURS = {"details", "access_key_id", "graveler_version"}
+# access_key_id: the key that began the session. graveler_version: beside that of lakeFS. ahead,
+# behind, is_exact: the distance of two refs, if it is asked for.
+OURS = {"details", "access_key_id", "graveler_version", "ahead", "behind", "is_exact"}
 
 PATHS = DOCUMENT["paths"]
 OPERATIONS = [each for each in sdk_operations() if each.method.lower() in PATHS.get(each.path, {})]

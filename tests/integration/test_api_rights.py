@@ -134,7 +134,13 @@ def test_all_actions_are_listed_with_their_resources_and_operations(api):
     assert rows["fs:DeleteObject"] == {
         "action": "fs:DeleteObject",
         "resources": ["arn:lakefs:fs:::repository/{repository}/object/{path}"],
-        "operations": ["deleteObject", "deleteObjects", "movePrefix"],
+        "operations": [
+            "deleteObject",
+            "deleteObjects",
+            "deletePrefix",
+            "movePrefix",
+            "restorePrefix",
+        ],
     }
     assert rows["auth:ReadPolicy"]["resources"] == ["arn:lakefs:auth:::policy/{name}"]
     assert rows["auth:ListUsers"]["resources"] == ["*"]

@@ -19,7 +19,9 @@ from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.routes import (
     collection_runs,
     exports,
+    history,
     prefixes,
+    presigned,
     recorded_uploads,
     rights,
     sessions,
@@ -32,7 +34,10 @@ from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ApiClient, event
 
 # Continuous export, which today's lakeFS does not have, and more.
-OURS = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights, sessions)
+OURS = (
+    *(collection_runs, exports, history, tasks, prefixes, presigned, recorded_uploads, rights),
+    sessions,
+)
 
 
 def filled(path: str) -> str:
@@ -86,7 +91,7 @@ def test_every_operation_is_either_frequent_or_not():
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
     count = 138 + sum(len(each.operations.table) for each in OURS)
-    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 165
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 170
     assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == count
 
 

@@ -26,7 +26,7 @@ _RANGES_AHEAD = 4
 
 
 @dataclass(slots=True)
-class PrefixTotal:
+class ObjectTotal:
     """The objects of a page, and their bytes; next_after is where the next page begins."""
 
     objects: int = 0
@@ -40,7 +40,7 @@ class PrefixTotal:
             self.size_bytes += times * object_size(value)
 
 
-def total(engine: Engine, repository: str, ref: str, prefix: str, after: str) -> PrefixTotal:
+def total(engine: Engine, repository: str, ref: str, prefix: str, after: str) -> ObjectTotal:
     """Return the total of a prefix at a ref behind the path `after`: of all, or of a first part.
 
     Raises:
@@ -50,12 +50,12 @@ def total(engine: Engine, repository: str, ref: str, prefix: str, after: str) ->
     """
     check_prefix(prefix)
 
-    def read(repo: OpenRepository) -> PrefixTotal:
+    def read(repo: OpenRepository) -> ObjectTotal:
         query = PageQuery(1, prefix=prefix.encode(), after=after.encode())
         view, limit = view_of_ref(repo, ref), TimeLimit(engine, _PAGE_S)
         committed, start, end = view.committed, query.start, query.end
         changes = view.staged(end).from_path(start) if view.tokens else iter(())
-        found, change = PrefixTotal(), next(changes, None)
+        found, change = ObjectTotal(), next(changes, None)
 
         def add_changes(last: bytes | None) -> bytes | None:
             """Add changes up to the key last; return the key of the last one if the time is up."""
@@ -95,7 +95,7 @@ def _ranges(
 
 
 def _add_range(
-    found: PrefixTotal,
+    found: ObjectTotal,
     repo: OpenRepository,
     content: MetaRange,
     header: RangeHeader,
@@ -110,11 +110,10 @@ def _add_range(
         found.objects += header.count
         found.size_bytes += size_bytes
         return
-    part, beyond = PrefixTotal(), last + b"\0"
-    first = max(start, header.min_key)
-    for _, value in content.records(first, beyond if end is None else min(beyond, end)):
-        part.add(value, 1)
+    first, beyond = max(start, header.min_key), last + b"\0"
+    records = content.records(first, beyond if end is None else min(beyond, end))
+    sizes = [object_size(value) for _, value in records]
     if is_whole:
-        repo.engine.range_sizes.put(header.id, part.size_bytes)
-    found.objects += part.objects
-    found.size_bytes += part.size_bytes
+        repo.engine.range_sizes.put(header.id, sum(sizes))
+    found.objects += len(sizes)
+    found.size_bytes += sum(sizes)

@@ -1,6 +1,14 @@
 """`graveler fs`: the objects of a repository."""
 
-from graveler_cli.commands.fs import changing, copying, snippet, syncing, transferring, viewing
+from graveler_cli.commands.fs import (
+    changing,
+    copying,
+    snippet,
+    syncing,
+    transferring,
+    versions,
+    viewing,
+)
 from graveler_cli.grammar import CommandGroup
 
 app = CommandGroup(help="View and manipulate objects.")
@@ -8,9 +16,11 @@ app = CommandGroup(help="View and manipulate objects.")
 app.command("cat")(viewing.cat)
 app.command("cp")(copying.cp)
 app.command("download")(transferring.download)
+app.command("history")(versions.history)
 app.command("ls")(viewing.ls)
 app.command("mv")(copying.mv)
 app.command("presign")(viewing.presign)
+app.command("restore")(versions.restore)
 app.command("rm")(changing.rm)
 app.command("snippet")(snippet.snippet)
 app.command("stage", hidden=True)(changing.stage)

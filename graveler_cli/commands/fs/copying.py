@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from threading import Lock
+from typing import Literal
 
 import click
 
@@ -46,7 +47,7 @@ def cp(
 
     The server copies, so no data pass through this machine. If possible, the copy shares the data.
     """
-    _Copies(session, source, destination, is_move=False).run(parallelism, recursive=recursive)
+    Copies(session, source, destination, word="copy").run(parallelism, recursive=recursive)
 
 
 @_source_argument("source")
@@ -65,18 +66,23 @@ def mv(
 
     A source is deleted after its copy is stored. It must be on a branch.
     """
-    _Copies(session, source, destination, is_move=True).run(parallelism, recursive=recursive)
+    Copies(session, source, destination, word="move").run(parallelism, recursive=recursive)
 
 
-class _Copies:
-    """Copies or moves between two paths."""
+class Copies:
+    """Copies, moves or a restore between two paths; word says which."""
 
     def __init__(
-        self, session: CommandSession, source: str, destination: str, *, is_move: bool
+        self,
+        session: CommandSession,
+        source: str,
+        destination: str,
+        *,
+        word: Literal["copy", "move", "restore"],
     ) -> None:
         self._session = session
-        self._is_move = is_move
-        self._word = "move" if is_move else "copy"
+        self._is_move = word == "move"
+        self._word = word
         self.source = _uri(session, source)
         self.destination = _uri(session, destination)
         if self.source.repository != self.destination.repository:

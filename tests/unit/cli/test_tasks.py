@@ -53,7 +53,7 @@ def page(*tasks, next_offset=""):
 @pytest.fixture(autouse=True)
 def _in_new_york_and_in_a_hurry(time_zone, monkeypatch):
     time_zone("America/New_York")
-    monkeypatch.setattr("graveler_cli.commands.tasks._POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr("graveler_cli.tasks._POLL_INTERVAL_S", 0.01)
 
 
 # list
