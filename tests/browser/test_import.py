@@ -1,5 +1,7 @@
 """Objects of the object store are imported where they are: with progress, and told why not."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -117,3 +119,16 @@ def test_a_running_import_shows_after_a_reload_and_is_stopped(visit, client):
     work.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("alert")).to_contain_text("It was cancelled")
     expect(work).to_have_count(0)
+
+
+def test_a_deployment_without_places_to_import_from_names_its_setting(visit, client):
+    def refuse(route):
+        told = route.fetch().json()
+        told["storage_config"]["import_support"] = False
+        route.fulfill(json=told)
+
+    visit.page.route("**/api/v1/config", refuse)
+    page = visit.open(f"/repositories/{lakes.create(client).id}/objects?ref=main")
+    button = page.get_by_role("button", name="Import", exact=True)
+    expect(button).to_be_disabled()
+    expect(button).to_have_attribute("title", re.compile("setting “readable”"))

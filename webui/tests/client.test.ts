@@ -137,6 +137,15 @@ test('an abort ends a pause, with its reason', async () => {
   await assert.rejects(paused, /enough/);
 });
 
+test('a pause that is over leaves nothing at the signal', async () => {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  mock.method(signal, 'addEventListener', (_: string, act: unknown) => listeners.add(act));
+  mock.method(signal, 'removeEventListener', (_: string, act: unknown) => listeners.delete(act));
+  await pause(1, signal);
+  assert.equal(listeners.size, 0);
+});
+
 test('only an answer without a session logs out, and not that of a log-in', async () => {
   let times = 0;
   whenLoggedOut(() => {

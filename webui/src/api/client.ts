@@ -65,11 +65,15 @@ async function fetchWhole(request: Request): Promise<Response> {
 /** Wait; an abort of the signal ends the wait by throwing its reason. */
 export function pause(time_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, time_ms);
-    signal?.addEventListener('abort', () => {
+    const stop = () => {
       clearTimeout(timer);
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, time_ms);
+    signal?.addEventListener('abort', stop);
   });
 }
 

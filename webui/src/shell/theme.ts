@@ -7,16 +7,24 @@ export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'graveler.theme';
 
 function remembered(): Theme {
-  const value = localStorage.getItem(KEY);
-  return value === 'light' || value === 'dark' ? value : 'system';
+  try {
+    const value = localStorage.getItem(KEY);
+    return value === 'light' || value === 'dark' ? value : 'system';
+  } catch {
+    return 'system'; // the browser refuses storage
+  }
 }
 
 export const theme = signal<Theme>(remembered());
 
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
-  localStorage.setItem(KEY, chosen);
   showTheme();
+  try {
+    localStorage.setItem(KEY, chosen);
+  } catch {
+    // Then it lasts until the page is loaded again.
+  }
 }
 
 /** Give the document the chosen theme. */

@@ -143,7 +143,7 @@ function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
     readOnly ??
     (configuration.value?.storage_config.import_support
       ? undefined
-      : 'This deployment allows no place to import from: set GRAVELER_IMPORT_PREFIXES');
+      : 'This deployment has no place to import from: its setting “readable” names them');
   return (
     <div class="bar">
       <RefPicker
