@@ -2,28 +2,15 @@ import './server'; // before the client is made
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commitOf, distanceOfCommits, timesOf } from '../src/pages/refs/commits';
+import { answerOf } from '../src/api/cache';
+import { readDistance, timesOf } from '../src/pages/refs/commits';
 import { distanceOf } from '../src/parts/distance';
 import { json, serve } from './server';
 
 const idOf = (target: string) => target.split('/').at(-1) ?? '';
-const asNumber = (id: string) => Number(id.slice(1));
+const commitId = (number: number) => number.toString(16).padStart(64, '0');
 
-test('a commit is asked for once; a failure is forgotten', async () => {
-  let isDown = true;
-  const seen = serve(({ target }) =>
-    isDown ? json({ message: 'gone' }, 404) : json({ id: idOf(target) }),
-  );
-  await assert.rejects(commitOf('once', 'c1'), /Gone\./);
-  isDown = false;
-  assert.equal((await commitOf('once', 'c1')).id, 'c1');
-  assert.equal((await commitOf('once', 'c1')).id, 'c1');
-  assert.equal(seen.length, 2);
-  await commitOf('other', 'c1');
-  assert.equal(seen.length, 3);
-});
-
-test('times are asked for a few at once, each once', async () => {
+test('times are asked for a few at once, each once in the session', async () => {
   let open = 0;
   let most = 0;
   const seen = serve(async ({ target }) => {
@@ -31,13 +18,14 @@ test('times are asked for a few at once, each once', async () => {
     most = Math.max(most, open);
     await new Promise(resolve => setTimeout(resolve, 1));
     open -= 1;
-    return json({ creation_date: asNumber(idOf(target)) });
+    return json({ creation_date: Number.parseInt(idOf(target), 16) });
   });
-  const ids = Array.from({ length: 40 }, (_, number) => `c${number}`);
+  const ids = Array.from({ length: 40 }, (_, number) => commitId(number));
   const times = await timesOf('times', [...ids, ...ids]);
-  assert.deepEqual(times, new Map(ids.map(id => [id, asNumber(id)] as const).reverse()));
-  assert.equal(seen.length, 40);
+  assert.deepEqual([...times].sort(), ids.map((id, number) => [id, number] as const).sort());
   assert.ok(most > 1 && most <= 8, `${most} at once`);
+  await timesOf('times', ids);
+  assert.equal(seen.length, 40);
 });
 
 /** Serve two refs, whose commits since the base `o` are given. */
@@ -67,9 +55,13 @@ test('a distance with more commits than were counted says so', async () => {
   }
 });
 
-test('a commit has no distance from itself, without a request', async () => {
-  const seen = serveLogs({});
+test('the distance of two commits is counted once; of one from itself, without a request', async () => {
+  const seen = serveLogs({ c: ['c', 'o'], x: ['x', 'o'] });
+  const distance = { base: 'o', ahead: 1, behind: 1, isPart: false };
+  assert.deepEqual(await answerOf(readDistance('twice', 'c', 'x')), distance);
+  assert.deepEqual(await answerOf(readDistance('twice', 'c', 'x')), distance);
+  assert.equal(seen.length, 3);
   const none = { base: 'c', ahead: 0, behind: 0, isPart: false };
-  assert.deepEqual(await distanceOfCommits('same', 'c', 'c'), none);
-  assert.equal(seen.length, 0);
+  assert.deepEqual(await answerOf(readDistance('twice', 'c', 'c')), none);
+  assert.equal(seen.length, 3);
 });

@@ -34,6 +34,13 @@ const UNREACHABLE = 'The server cannot be reached. Check the connection, then tr
 const UNKNOWN =
   'The server cannot be reached, so it is unknown whether this was done. Check the connection and look; if it was not done, do it again.';
 
+let onChanged = () => {};
+
+/** Call this after each request that may have changed something, even if it failed. */
+export function whenChanged(act: () => void): void {
+  onChanged = act;
+}
+
 /** Fetch; repeat a read that found nobody, or a busy server. */
 export async function patientFetch(request: Request): Promise<Response> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -52,6 +59,8 @@ export async function patientFetch(request: Request): Promise<Response> {
     // The connection may have been lost after the server had taken the change.
     if (error instanceof TypeError) throw new Failure(isRead ? UNREACHABLE : UNKNOWN, 0);
     throw error;
+  } finally {
+    if (!isRead) onChanged();
   }
 }
 

@@ -1,6 +1,12 @@
-/** Hooks that load from the server for as long as a component is shown. */
+/**
+ * Hooks that load from the server for as long as a component is shown.
+ *
+ * A `Read` is asked for through the cache. A key with a function is for all else: work of several
+ * requests, and what a change rests on, which must not be an answer of before.
+ */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { answerOf, dropAnswer, knownAnswer, type Read } from './cache';
 import { type Failure, failureOf, pause } from './client';
 
 export interface Resource<Data> {
@@ -16,18 +22,30 @@ export interface Resource<Data> {
 type Key = readonly unknown[];
 type Load<Data> = (signal: AbortSignal) => Promise<Data>;
 
-/** Load anew whenever a part of `key` changes. Data of another key are never shown. */
-export function useResource<Data>(key: Key, load: Load<Data>): Resource<Data> {
+function isRead<Data>(asked: Read<Data> | Key): asked is Read<Data> {
+  return 'load' in asked;
+}
+
+/** Load anew whenever the read, or a part of the key, changes. Data of another one are never shown. */
+export function useResource<Data>(read: Read<Data>): Resource<Data>;
+export function useResource<Data>(key: Key, load: Load<Data>): Resource<Data>;
+export function useResource<Data>(asked: Read<Data> | Key, given?: Load<Data>): Resource<Data> {
   const [version, setVersion] = useState(0);
-  const name = JSON.stringify(key);
-  const [state, setState] = useState<{ name: string; data?: Data; failure?: Failure }>({ name });
+  const name = isRead(asked) ? asked.name : JSON.stringify(asked);
+  const start = { name, data: isRead(asked) ? knownAnswer(asked) : undefined };
+  const [state, setState] = useState<{ name: string; data?: Data; failure?: Failure }>(start);
   const [isLoading, setLoading] = useState(true);
+  const load = isRead(asked)
+    ? (signal: AbortSignal) => answerOf(asked, signal)
+    : (given as Load<Data>);
   const latest = useRef(load);
   latest.current = load;
 
   useEffect(() => {
     const abort = new AbortController();
     setLoading(true);
+    // A change may drop the known answer while the new one is on its way.
+    setState(old => (old.name === name ? old : start));
     latest
       .current(abort.signal)
       .then(data => !abort.signal.aborted && setState({ name, data }))
@@ -41,11 +59,15 @@ export function useResource<Data>(key: Key, load: Load<Data>): Resource<Data> {
   }, [name, version]);
 
   const isCurrent = state.name === name;
+  const { data, failure } = isCurrent ? state : { ...start, failure: undefined };
   return {
-    data: isCurrent ? state.data : undefined,
-    failure: isCurrent ? state.failure : undefined,
+    data,
+    failure,
     isLoading: isLoading || !isCurrent,
-    reload: useCallback(() => setVersion(old => old + 1), []),
+    reload: useCallback(() => {
+      dropAnswer(name);
+      setVersion(old => old + 1);
+    }, [name]),
     set: useCallback((data: Data) => setState({ name, data }), [name]),
   };
 }
@@ -66,6 +88,7 @@ export interface Pages<Item> {
   reload: () => void;
 }
 
+type ReadPage<Item> = (after: string) => Read<Page<Item>>;
 type LoadPage<Item> = (after: string, signal: AbortSignal) => Promise<Page<Item>>;
 
 interface Loaded<Item> {
@@ -76,12 +99,28 @@ interface Loaded<Item> {
   failure?: Failure;
 }
 
-/** Load a list page by page, from its beginning whenever a part of `key` changes. */
-export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item> {
+/** Return the list with one page more. */
+function withPage<Item>(from: Loaded<Item>, { results, pagination }: Page<Item>): Loaded<Item> {
+  const { next_offset: next, has_more: hasMore } = pagination;
+  return { name: from.name, items: [...from.items, ...results], next, hasMore };
+}
+
+/** Load a list page by page, from its beginning whenever the read, or a part of the key, changes. */
+export function usePages<Item>(page: ReadPage<Item>): Pages<Item>;
+export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item>;
+export function usePages<Item>(asked: ReadPage<Item> | Key, given?: LoadPage<Item>): Pages<Item> {
   const [version, setVersion] = useState(0);
-  const name = JSON.stringify([key, version]);
+  const [first, load]: [Read<Page<Item>> | undefined, LoadPage<Item>] =
+    typeof asked === 'function'
+      ? [asked(''), (after, signal) => answerOf(asked(after), signal)]
+      : [undefined, given as LoadPage<Item>];
+  const name = JSON.stringify([first?.name ?? asked, version]);
   const empty: Loaded<Item> = { name, items: [], next: '', hasMore: true };
-  const [state, setState] = useState<Loaded<Item>>(empty);
+  const start = () => {
+    const page = first && knownAnswer(first);
+    return page ? withPage(empty, page) : empty;
+  };
+  const [state, setState] = useState<Loaded<Item>>(start);
   const [isLoading, setLoading] = useState(true);
   const latest = useRef(load);
   latest.current = load;
@@ -94,12 +133,7 @@ export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item> {
     setLoading(true);
     latest
       .current(from.next, abort.signal)
-      .then(({ results, pagination }) => {
-        if (abort.signal.aborted) return;
-        const items = [...from.items, ...results];
-        const { next_offset: next, has_more: hasMore } = pagination;
-        setState({ name: from.name, items, next, hasMore });
-      })
+      .then(page => !abort.signal.aborted && setState(withPage(from, page)))
       .catch(error => {
         if (!abort.signal.aborted) setState({ ...from, failure: failureOf(error) as Failure });
       })
@@ -111,21 +145,25 @@ export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item> {
   }, []);
 
   useEffect(() => {
+    setState(old => (old.name === name ? old : start()));
     loadPage(empty);
     return () => running.current?.abort();
   }, [name]);
 
   const isCurrent = state.name === name;
+  const { items, failure, hasMore } = isCurrent ? state : start();
   return {
-    items: isCurrent ? state.items : [],
-    failure: isCurrent ? state.failure : undefined,
+    items,
+    failure,
     isLoading: isLoading || !isCurrent,
-    hasMore: isCurrent ? state.hasMore : true,
+    hasMore,
     more: () => {
-      if (isCurrent && state.hasMore && !running.current)
-        loadPage({ ...state, failure: undefined });
+      if (isCurrent && hasMore && !running.current) loadPage({ ...state, failure: undefined });
     },
-    reload: useCallback(() => setVersion(old => old + 1), []),
+    reload: useCallback(() => {
+      if (first) dropAnswer(first.name);
+      setVersion(old => old + 1);
+    }, [name]),
   };
 }
 

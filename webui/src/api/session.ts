@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { links } from '../links';
+import { dropAnswers } from './cache';
 import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
@@ -16,6 +17,7 @@ export const configuration = signal<Schemas['Config'] | undefined>(undefined);
 
 /** Whether the session has ended while its user was at work; the page stays, and asks to log in again. */
 export const hasEnded = signal(false);
+hasEnded.subscribe(dropAnswers);
 
 whenLoggedOut(() => {
   if (user.value) hasEnded.value = true;
@@ -63,6 +65,7 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
 
 /** Remove what the browser remembers of the user's work; what begins with `graveler.`, as the theme, is its own. */
 function forget(): void {
+  dropAnswers();
   try {
     for (const key of Object.keys(localStorage))
       if (!key.startsWith('graveler.')) localStorage.removeItem(key);

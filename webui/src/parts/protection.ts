@@ -1,22 +1,18 @@
 /** The rules that protect branches, and whether a branch has one. */
 
-import { answer, api, Failure } from '../api/client';
+import { apiRead } from '../api/cache';
 import { useResource } from '../api/resource';
 import { matchesGlob } from './glob';
 
 /** Load the rules; a user who may not see them sees none, and the server decides. */
 export function useRules(repository: string) {
-  return useResource(['rules', repository], async signal => {
-    const params = { path: { repository } };
-    try {
-      return await answer(
-        api.GET('/repositories/{repository}/settings/branch_protection', { params, signal }),
-      );
-    } catch (error) {
-      if (error instanceof Failure && [401, 403].includes(error.status)) return [];
-      throw error;
-    }
-  });
+  const path = { repository };
+  const rules = useResource(
+    apiRead('/repositories/{repository}/settings/branch_protection', { path }),
+  );
+  return [401, 403].includes(rules.failure?.status ?? 0)
+    ? { ...rules, data: [], failure: undefined }
+    : rules;
 }
 
 export function isProtected(

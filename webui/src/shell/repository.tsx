@@ -1,7 +1,7 @@
 /** The frame of a repository's pages: it is loaded once, and its tabs lead everywhere. */
 
 import { Route, Router, useLocation, useRoute } from 'preact-iso';
-import { answer, api } from '../api/client';
+import { apiRead } from '../api/cache';
 import { useResource } from '../api/resource';
 import { links } from '../links';
 import { LinkButton } from '../parts/button';
@@ -45,10 +45,8 @@ export const TABS: readonly Tab[] = [
 export function RepositoryFrame() {
   const { repository: name = '' } = useRoute().params as { repository?: string };
   const { path, query } = useLocation();
-  const { data, failure, reload } = useResource(['repository', name], signal =>
-    answer(
-      api.GET('/repositories/{repository}', { params: { path: { repository: name } }, signal }),
-    ),
+  const { data, failure, reload } = useResource(
+    apiRead('/repositories/{repository}', { path: { repository: name } }),
   );
   const room = path.split('/')[3] ?? '';
   return (

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { apiRead } from '../../api/cache';
 import { answer, api, type Schemas } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -22,18 +23,14 @@ export default function Run() {
   const { id: repository } = useRepository();
   const { id: run_id = '' } = useRoute().params as { id?: string };
   const path = { repository, run_id };
-  const { data, failure, reload } = useResource(['run', repository, run_id], signal =>
-    answer(
-      api.GET('/repositories/{repository}/actions/runs/{run_id}', { params: { path }, signal }),
-    ),
+  const { data, failure, reload } = useResource(
+    apiRead('/repositories/{repository}/actions/runs/{run_id}', { path }),
   );
-  const hooks = usePages(['hooks', repository, run_id], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/actions/runs/{run_id}/hooks', {
-        params: { path, query: { after, amount: PAGE } },
-        signal,
-      }),
-    ),
+  const hooks = usePages(after =>
+    apiRead('/repositories/{repository}/actions/runs/{run_id}/hooks', {
+      path,
+      query: { after, amount: PAGE },
+    }),
   );
   useTitle(data ? `Run of ${data.event_type}` : 'Run', repository);
   usePolling(data !== undefined && isRunning(data), POLL_MS, () => {

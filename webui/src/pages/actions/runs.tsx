@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { usePages, usePolling } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
@@ -24,21 +25,16 @@ export default function Runs() {
   useTitle('Actions', repository);
   const { path, query, route } = useLocation();
   const { branch = '', commit = '' } = query;
-  const pages = usePages(['runs', repository, branch, commit], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/actions/runs', {
-        params: {
-          path: { repository },
-          query: {
-            after,
-            amount: PAGE,
-            ...(branch ? { branch } : {}),
-            ...(commit ? { commit } : {}),
-          },
-        },
-        signal,
-      }),
-    ),
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/actions/runs', {
+      path: { repository },
+      query: {
+        after,
+        amount: PAGE,
+        ...(branch ? { branch } : {}),
+        ...(commit ? { commit } : {}),
+      },
+    }),
   );
   usePolling(pages.items.some(isRunning), POLL_MS, pages.reload);
   const filter = (changed: { branch?: string; commit?: string }) => {

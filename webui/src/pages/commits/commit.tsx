@@ -2,7 +2,8 @@
 
 import './styles.css';
 import { useRoute } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { CopyButton, LinkButton } from '../../parts/button';
@@ -22,13 +23,10 @@ export default function CommitPage() {
   const repository = useRepository();
   const { id = '' } = useRoute().params as { id?: string };
   useTitle(`Commit ${shortId(id)}`, repository.id);
-  const { data, failure, reload } = useResource(['commit', repository.id, id], signal =>
-    answer(
-      api.GET('/repositories/{repository}/commits/{commitId}', {
-        params: { path: { repository: repository.id, commitId: id } },
-        signal,
-      }),
-    ),
+  const { data, failure, reload } = useResource(
+    apiRead('/repositories/{repository}/commits/{commitId}', {
+      path: { repository: repository.id, commitId: id },
+    }),
   );
   if (failure?.status === 404)
     return (

@@ -2,7 +2,8 @@
 
 import './styles.css';
 import { useMemo, useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
+import { answerOf, apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { type Pages, useAllPages, usePages, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
@@ -37,8 +38,8 @@ interface Name {
 async function namesByCommit(repository: string, signal: AbortSignal) {
   const params = { path: { repository }, query: { amount: REFS } };
   const [branches, tags] = await Promise.all([
-    answer(api.GET('/repositories/{repository}/branches', { params, signal })),
-    answer(api.GET('/repositories/{repository}/tags', { params, signal })),
+    answerOf(apiRead('/repositories/{repository}/branches', params), signal),
+    answerOf(apiRead('/repositories/{repository}/tags', params), signal),
   ]);
   const names = new Map<string, Name[]>();
   const add = (kind: Name['kind'], { id, commit_id }: { id: string; commit_id: string }) =>
@@ -56,13 +57,11 @@ function useLog(repository: string, ref: string, filters: Filters): Pages<Commit
     ...(prefix && { prefixes: [prefix] }),
     ...(since && { since: new Date(`${since}T00:00:00`).toISOString() }),
   };
-  const pages = usePages<Commit>(['log', repository, ref, narrowed], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/refs/{ref}/commits', {
-        params: { path: { repository, ref }, query: { after, amount: PAGE, ...narrowed } },
-        signal,
-      }),
-    ),
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/refs/{ref}/commits', {
+      path: { repository, ref },
+      query: { after, amount: PAGE, ...narrowed },
+    }),
   );
   // A page ends after some seconds of search, so it may be empty: search on until there is one.
   useAllPages(pages, !pages.items.length);
@@ -84,10 +83,9 @@ export default function Log() {
   );
   const rows = useGraph(pages.items, isFirstParent);
   const width = graphWidth(rows.reduce((most, row) => Math.max(most, row.width), 1));
+  const isChosen = ({ id }: Commit) => chosen.some(each => each.id === id);
   const choose = (commit: Commit) =>
-    setChosen(
-      chosen.includes(commit) ? chosen.filter(each => each !== commit) : [...chosen, commit],
-    );
+    setChosen(isChosen(commit) ? chosen.filter(({ id }) => id !== commit.id) : [...chosen, commit]);
   const reload = () => {
     setChosen([]);
     pages.reload();
@@ -132,7 +130,7 @@ export default function Log() {
             graph={filters.prefix ? undefined : rows[index]}
             width={width}
             names={names.data?.names.get(commit.id) ?? []}
-            isChosen={chosen.includes(commit)}
+            isChosen={isChosen(commit)}
             onChoose={() => choose(commit)}
             current={ref}
             onDone={reload}

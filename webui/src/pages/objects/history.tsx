@@ -1,7 +1,7 @@
 /** The commits that changed an object, or anything in a folder. */
 
 import { useLocation } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
 import { usePages } from '../../api/resource';
 import { links } from '../../links';
 import { LinkButton } from '../../parts/button';
@@ -26,10 +26,13 @@ export default function ObjectHistory() {
   const path = query.path ?? '';
   const isFolder = !path || path.endsWith('/');
   useTitle(`History of ${path || 'all objects'}`, repository);
-  const pages = usePages<Schemas['CommitRow']>([repository, ref, path], (after, signal) => {
+  const pages = usePages(after => {
     const changed = path ? (isFolder ? { prefixes: [path] } : { objects: [path] }) : {};
-    const params = { path: { repository, ref }, query: { after, amount: SHOWN, ...changed } };
-    return answer(api.GET('/repositories/{repository}/refs/{ref}/commits', { params, signal }));
+    const query = { after, amount: SHOWN, ...changed };
+    return apiRead('/repositories/{repository}/refs/{ref}/commits', {
+      path: { repository, ref },
+      query,
+    });
   });
   const here = isFolder ? links.objects : links.object;
   return (

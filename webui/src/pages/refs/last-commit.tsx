@@ -3,10 +3,10 @@
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Time } from '../../parts/time';
-import { commitOf, distanceOfCommits } from './commits';
+import { readCommit, readDistance } from './commits';
 
 export function LastCommit({ repository, id }: { repository: string; id: string }) {
-  const { data, failure } = useResource([repository, id], () => commitOf(repository, id));
+  const { data, failure } = useResource(readCommit(repository, id));
   if (failure)
     return (
       <span class="ref-commit small quiet cut" title={failure.message}>
@@ -37,9 +37,7 @@ interface DistanceProps {
 }
 
 export function DistanceBadge({ repository, commit, from, name }: DistanceProps) {
-  const { data, failure } = useResource([repository, commit, from], () =>
-    distanceOfCommits(repository, commit, from),
-  );
+  const { data, failure } = useResource(readDistance(repository, commit, from));
   if (failure)
     return (
       <span class="badge amber" title={failure.message}>

@@ -1,6 +1,7 @@
 /** Garbage collections of the repository: past runs, their reports, and new ones. */
 
 import { useEffect, useState } from 'preact/hooks';
+import { apiRead } from '../../api/cache';
 import { answer, api } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
@@ -18,13 +19,11 @@ export function Collections() {
   const { id: repository, read_only } = useRepository();
   const [starting, setStarting] = useState<'dry' | 'real'>();
   const [shown, setShown] = useState<string>();
-  const pages = usePages(['collections', repository], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/gc/runs', {
-        params: { path: { repository }, query: { after, amount: 100 } },
-        signal,
-      }),
-    ),
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/gc/runs', {
+      path: { repository },
+      query: { after, amount: 100 },
+    }),
   );
   const why = read_only ? 'The repository is read-only.' : undefined;
   return (

@@ -1,6 +1,7 @@
 /** Branch protection: rules, and the branches that each of them covers. */
 
 import { useState } from 'preact/hooks';
+import { apiRead } from '../../api/cache';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, useAllPages, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
@@ -36,13 +37,8 @@ export function Protection() {
   const { id: repository, read_only } = useRepository();
   const path = { repository };
   const loaded = useResource(['protection', repository], signal => loadRules(repository, signal));
-  const branches = usePages(['branches', repository], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/branches', {
-        params: { path, query: { after, amount: PAGE } },
-        signal,
-      }),
-    ),
+  const branches = usePages(after =>
+    apiRead('/repositories/{repository}/branches', { path, query: { after, amount: PAGE } }),
   );
   useAllPages(branches);
   const [deleting, setDeleting] = useState<string>();

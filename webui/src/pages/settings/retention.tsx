@@ -16,7 +16,7 @@ import { TimeLine } from './time-line';
 
 export function Retention() {
   const { id: repository, read_only } = useRepository();
-  const rules = useResource(['rules', repository], signal => loadRules(repository, signal));
+  const rules = useResource(['retention', repository], signal => loadRules(repository, signal));
   const [editing, setEditing] = useState<Rules>();
   const [isDeleting, setDeleting] = useState(false);
   const { data } = rules;

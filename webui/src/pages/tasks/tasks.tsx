@@ -1,6 +1,7 @@
 /** The long work of a repository: how far it is, how it ended; what runs can be cancelled. */
 
 import { useState } from 'preact/hooks';
+import { apiRead } from '../../api/cache';
 import { answer, api, type Schemas, sentence } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -37,16 +38,14 @@ export default function Tasks() {
   const { id: repository } = useRepository();
   useTitle('Tasks', repository);
   const [cancelling, setCancelling] = useState<Task>();
-  const params = (after: string, amount: number) => ({
-    params: { path: { repository }, query: { after, amount } },
-  });
-  const pages = usePages(['tasks', repository], (after, signal) =>
-    answer(api.GET('/repositories/{repository}/tasks', { ...params(after, PAGE), signal })),
-  );
+  const listed = (after: string) =>
+    apiRead('/repositories/{repository}/tasks', {
+      path: { repository },
+      query: { after, amount: PAGE },
+    });
+  const pages = usePages(listed);
   // The newest ones are asked for again, and laid over what is shown, which so never jumps away.
-  const newest = useResource(['newest', repository], signal =>
-    answer(api.GET('/repositories/{repository}/tasks', { ...params('', PAGE), signal })),
-  );
+  const newest = useResource(listed(''));
   const latest = newest.data?.results ?? [];
   const known = new Map(latest.map(task => [task.id, task]));
   const items = pages.items.length
