@@ -47,6 +47,15 @@ export function stat({ repository, ref, path }: Place, signal?: AbortSignal): Pr
   return answer(api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }));
 }
 
+/** Return whether an object is at the path; the first one that begins with it would be that. */
+export async function exists({ repository, ref, path }: Place, signal: AbortSignal) {
+  const params = { path: { repository, ref }, query: { prefix: path, amount: 1 } };
+  const { results } = await answer(
+    api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
+  );
+  return results[0]?.path === path;
+}
+
 /** Return whether the object's data exist; if nobody knows, reading them shows why. */
 export function hasData({ repository, ref, path }: Place, signal?: AbortSignal): Promise<boolean> {
   const params = { path: { repository, ref }, query: { path } };

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon';
+import { useEnter } from './settled';
 
 export interface Choice {
   text: string;
@@ -19,12 +20,24 @@ interface ChooserProps {
   text: string;
   onText: (text: string) => void;
   choices: readonly Choice[];
+  /** How many of the choices stay while others are still being found; without it, all do. */
+  certain?: number;
   onClose: () => void;
   /** Shown below the choices. */
   children?: ComponentChildren;
 }
 
-export function Chooser({ title, label, text, onText, choices, onClose, children }: ChooserProps) {
+export function Chooser(props: ChooserProps) {
+  const {
+    title,
+    label,
+    text,
+    onText,
+    choices,
+    certain = choices.length,
+    onClose,
+    children,
+  } = props;
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [at, setAt] = useState(0);
@@ -33,6 +46,8 @@ export function Chooser({ title, label, text, onText, choices, onClose, children
     onClose();
     choice.run();
   };
+  // Enter waits for what is being found: another choice may come to its place.
+  const onEnter = useEnter(text, at < certain, () => take(choices[at]));
   useEffect(() => {
     element.current?.showModal();
   }, []);
@@ -43,7 +58,7 @@ export function Chooser({ title, label, text, onText, choices, onClose, children
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setAt(Math.max(0, Math.min(choices.length - 1, at + step)));
-    else if (event.key === 'Enter') take(choices[at]);
+    else if (event.key === 'Enter') onEnter();
     else return;
     event.preventDefault();
   };

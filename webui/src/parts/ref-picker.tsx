@@ -1,23 +1,20 @@
 /** Chooses a branch, a tag, a commit or any ref expression. */
 
 import { useRef, useState } from 'preact/hooks';
-import { answer, api } from '../api/client';
-import { type Resource, useResource } from '../api/resource';
+import { apiRead, type Read } from '../api/cache';
+import type { Schemas } from '../api/client';
+import { useResource } from '../api/resource';
 import { Button } from './button';
 import { Icon, type IconName } from './icon';
 import { useOutside } from './menu';
 import { Popover } from './popover';
+import { useEnter, useSettled } from './settled';
 import { Problem, Skeleton } from './state';
 import { agoText, shortId } from './words';
 
 export type RefKind = 'branch' | 'tag' | 'commit';
 
-interface Choice {
-  ref: string;
-  kind: RefKind;
-  text: string;
-  note?: string;
-}
+type RefRow = Schemas['Ref'] | Schemas['CommitRow'];
 
 interface PickerProps {
   repository: string;
@@ -34,34 +31,29 @@ const NAMES: Record<RefKind, string> = { branch: 'Branches', tag: 'Tags', commit
 const ICONS: Record<RefKind, IconName> = { branch: 'branch', tag: 'tag', commit: 'commit' };
 const SHOWN = 50;
 
-/** Return the choices of one kind whose names begin with the prefix; commits are those of the ref. */
-async function choices(
+/** Return the read of the refs of one kind that begin with the prefix; commits are all those of the ref. */
+function readRefs(
   repository: string,
   kind: RefKind,
   prefix: string,
   ref: string,
-  signal: AbortSignal,
-): Promise<Choice[]> {
-  const path = { repository };
-  const query = { prefix, amount: SHOWN };
-  if (kind === 'commit') {
-    const of = { params: { path: { repository, ref }, query: { amount: SHOWN } }, signal };
-    const { results } = await answer(api.GET('/repositories/{repository}/refs/{ref}/commits', of));
-    const matching = results.filter(
-      ({ id, message }) =>
-        id.startsWith(prefix) || message.toLowerCase().includes(prefix.toLowerCase()),
-    );
-    return matching.map(({ id, message, creation_date }) => ({
-      ref: id,
-      kind,
-      text: message.split('\n')[0] || shortId(id),
-      note: `${shortId(id)}, ${agoText(creation_date)}`,
-    }));
-  }
-  const list =
-    kind === 'branch' ? '/repositories/{repository}/branches' : '/repositories/{repository}/tags';
-  const { results } = await answer(api.GET(list, { params: { path, query }, signal }));
-  return results.map(({ id }) => ({ ref: id, kind, text: id }));
+): Read<{ results: RefRow[] }> {
+  const [path, query] = [{ repository }, { prefix, amount: SHOWN }];
+  if (kind === 'branch') return apiRead('/repositories/{repository}/branches', { path, query });
+  if (kind === 'tag') return apiRead('/repositories/{repository}/tags', { path, query });
+  return apiRead('/repositories/{repository}/refs/{ref}/commits', {
+    path: { repository, ref },
+    query: { amount: SHOWN },
+  });
+}
+
+function titleOf(row: RefRow): string {
+  return 'message' in row ? row.message.split('\n')[0] || shortId(row.id) : row.id;
+}
+
+function matches(row: RefRow, text: string): boolean {
+  const isNamed = 'message' in row && row.message.toLowerCase().includes(text.toLowerCase());
+  return isNamed || row.id.startsWith(text);
 }
 
 /** Typing narrows the list; Enter takes the chosen line, or what was typed as an expression (`main~2`). */
@@ -107,26 +99,30 @@ function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClos
   const [kind, setKind] = useState<RefKind>(kinds[0] ?? 'branch');
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const found = useResource([repository, kind, text, value], signal =>
-    choices(repository, kind, text.trim(), value, signal),
-  );
-  const count = found.data?.length ?? 0;
+  const typed = text.trim();
+  const asked = useSettled(typed);
+  const found = useResource(readRefs(repository, kind, asked, value));
+  // What is typed narrows at once what is here already.
+  const rows = found.data?.results.filter(row => matches(row, typed));
+  const count = rows?.length ?? 0;
+  const isFound = asked === typed && !found.isLoading;
+  const onEnter = useEnter(text, isFound, () => {
+    const ref = rows?.[at]?.id ?? typed;
+    if (ref) onChoose(ref);
+  });
   return (
     <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
       <Typed
-        {...{ label, text, at, count, onClose }}
-        onText={typed => {
-          setText(typed);
+        {...{ label, text, at, count, onEnter, onClose }}
+        onText={changed => {
+          setText(changed);
           setAt(0);
         }}
         onMove={step => setAt(Math.max(0, Math.min(count - 1, at + step)))}
-        onEnter={() => {
-          const ref = found.data?.[at]?.ref ?? text.trim();
-          if (ref) onChoose(ref);
-        }}
       />
       {kinds.length > 1 && <Kinds {...{ kinds, kind }} onKind={setKind} />}
-      <Options {...{ kind, text, value, at, onChoose }} found={found} />
+      <Problem failure={found.failure} retry={found.reload} />
+      <Options {...{ kind, value, at, rows, isFound, onChoose }} text={typed} />
     </Popover>
   );
 }
@@ -207,33 +203,36 @@ interface OptionsProps {
   text: string;
   value: string;
   at: number;
-  found: Resource<Choice[]>;
+  rows: readonly RefRow[] | undefined;
+  isFound: boolean;
   onChoose: (ref: string) => void;
 }
 
-function Options({ kind, text, value, at, found, onChoose }: OptionsProps) {
-  const { data, failure, reload } = found;
+function Options({ kind, text, value, at, rows, isFound, onChoose }: OptionsProps) {
   return (
     <div class="options" id="ref-options" role="listbox" aria-label={NAMES[kind]}>
-      <Problem failure={failure} retry={reload} />
-      {!data && !failure && <Skeleton lines={4} />}
-      {data?.map((choice, index) => (
+      {!rows?.length && !isFound && <Skeleton lines={4} />}
+      {rows?.map((row, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
         // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
         <div
           class="option"
           role="option"
           id={`ref-option-${index}`}
-          key={choice.ref}
+          key={row.id}
           aria-selected={index === at}
-          onClick={() => onChoose(choice.ref)}
+          onClick={() => onChoose(row.id)}
         >
-          <Icon name={choice.ref === value ? 'check' : ICONS[choice.kind]} />
-          <span class="cut grow">{choice.text}</span>
-          {choice.note && <span class="quiet small">{choice.note}</span>}
+          <Icon name={row.id === value ? 'check' : ICONS[kind]} />
+          <span class="cut grow">{titleOf(row)}</span>
+          {'message' in row && (
+            <span class="quiet small">
+              {shortId(row.id)}, {agoText(row.creation_date)}
+            </span>
+          )}
         </div>
       ))}
-      {data?.length === 0 && (
+      {isFound && rows?.length === 0 && (
         <p class="quiet small" style={{ padding: '10px' }}>
           {text
             ? `Nothing begins with “${text}”. Press Enter to use it as an expression.`

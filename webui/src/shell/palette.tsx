@@ -3,10 +3,11 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api } from '../api/client';
+import { answerOf, apiRead } from '../api/cache';
 import { useResource } from '../api/resource';
 import { links, repositoryOf } from '../links';
 import { type Choice, Chooser } from '../parts/chooser';
+import { useSettled } from '../parts/settled';
 import { TABS } from './repository';
 import { chooseTheme } from './theme';
 
@@ -33,13 +34,11 @@ async function found(
 ): Promise<Command[]> {
   const query = { prefix, amount: FOUND };
   const [repositories, branches] = await Promise.all([
-    answer(api.GET('/repositories', { params: { query }, signal })),
+    answerOf(apiRead('/repositories', { query }), signal),
     repository
-      ? answer(
-          api.GET('/repositories/{repository}/branches', {
-            params: { path: { repository }, query },
-            signal,
-          }),
+      ? answerOf(
+          apiRead('/repositories/{repository}/branches', { path: { repository }, query }),
+          signal,
         )
       : undefined,
   ]);
@@ -100,21 +99,25 @@ function OpenPalette() {
   const [text, setText] = useState('');
   // The word that is being typed names something; those before it say where, or of what kind it is.
   const prefix = text.trim().split(/\s+/).at(-1) ?? '';
-  const { data } = useResource(['palette', repository, prefix], signal =>
-    found(prefix, repository, route, signal),
+  const asked = useSettled(prefix);
+  const { data, isLoading } = useResource(['palette', repository, asked], signal =>
+    found(asked, repository, route, signal),
   );
-  const choices = matching([...pages(repository, route), ...(data ?? [])], text);
+  const here = matching(pages(repository, route), text);
+  const choices = [...here, ...matching(data ?? [], text)];
+  const isFound = asked === prefix && !isLoading;
   return (
     <Chooser
       title="Find or go to"
       label="Repository, branch or page"
       {...{ text, choices }}
+      certain={isFound ? choices.length : here.length}
       onText={setText}
       onClose={() => {
         isPaletteOpen.value = false;
       }}
     >
-      {!choices.length && <p class="quiet palette-foot">Nothing found.</p>}
+      {isFound && !choices.length && <p class="quiet palette-foot">Nothing found.</p>}
     </Chooser>
   );
 }

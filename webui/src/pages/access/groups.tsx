@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { apiRead } from '../../api/cache';
 import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -9,7 +10,7 @@ import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { listGroups, listPolicies, listUsers } from './lists';
+import { readGroups, readPolicies, readUsers } from './lists';
 import { Attached, CreateNamed, NameList, PAGE } from './names';
 
 export function Groups() {
@@ -26,7 +27,7 @@ export function Groups() {
         title="Groups"
         about="The members of a group have the rights of its policies."
         icon="group"
-        load={listGroups}
+        load={readGroups}
         hrefOf={links.group}
         note={({ description }) => <span class="small quiet cut">{description}</span>}
         action={
@@ -46,9 +47,7 @@ export function GroupPage({ id }: { id: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const { route } = useLocation();
   const params = { path: { groupId: id } };
-  const { data, failure, reload } = useResource(['group', id], signal =>
-    answer(api.GET('/auth/groups/{groupId}', { params, signal })),
-  );
+  const { data, failure, reload } = useResource(apiRead('/auth/groups/{groupId}', params));
   return (
     <div class="stack loose">
       <div class="page-head">
@@ -97,11 +96,13 @@ function Members({ id: groupId }: { id: string }) {
       icon="user"
       owner={groupId}
       hrefOf={links.user}
-      suggest={(prefix, signal) => listUsers(prefix, '', signal)}
-      load={(after, signal) => {
-        const params = { path: { groupId }, query: { after, amount: PAGE } };
-        return answer(api.GET('/auth/groups/{groupId}/members', { params, signal }));
-      }}
+      suggest={prefix => readUsers(prefix, '')}
+      load={after =>
+        apiRead('/auth/groups/{groupId}/members', {
+          path: { groupId },
+          query: { after, amount: PAGE },
+        })
+      }
       add={userId => answer(api.PUT(member, { params: { path: { groupId, userId } } }))}
       remove={userId => answer(api.DELETE(member, { params: { path: { groupId, userId } } }))}
     />
@@ -117,11 +118,13 @@ function GroupPolicies({ id: groupId }: { id: string }) {
       icon="policy"
       owner={groupId}
       hrefOf={links.policy}
-      suggest={(prefix, signal) => listPolicies(prefix, '', signal)}
-      load={(after, signal) => {
-        const params = { path: { groupId }, query: { after, amount: PAGE } };
-        return answer(api.GET('/auth/groups/{groupId}/policies', { params, signal }));
-      }}
+      suggest={prefix => readPolicies(prefix, '')}
+      load={after =>
+        apiRead('/auth/groups/{groupId}/policies', {
+          path: { groupId },
+          query: { after, amount: PAGE },
+        })
+      }
       add={policyId => answer(api.PUT(policy, { params: { path: { groupId, policyId } } }))}
       remove={policyId => answer(api.DELETE(policy, { params: { path: { groupId, policyId } } }))}
     />

@@ -1,19 +1,16 @@
 /** The server's lists of users, groups and policies. */
 
-import { answer, api } from '../../api/client';
+import { apiRead } from '../../api/cache';
 import { PAGE } from './names';
 
-export function listUsers(prefix: string, after: string, signal: AbortSignal) {
-  const query = { prefix, after, amount: PAGE };
-  return answer(api.GET('/auth/users', { params: { query }, signal }));
+export function readUsers(prefix: string, after: string) {
+  return apiRead('/auth/users', { query: { prefix, after, amount: PAGE } });
 }
 
-export function listGroups(prefix: string, after: string, signal: AbortSignal) {
-  const query = { prefix, after, amount: PAGE };
-  return answer(api.GET('/auth/groups', { params: { query }, signal }));
+export function readGroups(prefix: string, after: string) {
+  return apiRead('/auth/groups', { query: { prefix, after, amount: PAGE } });
 }
 
-export function listPolicies(prefix: string, after: string, signal: AbortSignal) {
-  const query = { prefix, after, amount: PAGE };
-  return answer(api.GET('/auth/policies', { params: { query }, signal }));
+export function readPolicies(prefix: string, after: string) {
+  return apiRead('/auth/policies', { query: { prefix, after, amount: PAGE } });
 }

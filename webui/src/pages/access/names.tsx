@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Read } from '../../api/cache';
 import { type Page, useAction, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -10,6 +11,7 @@ import { Field, TextField } from '../../parts/field';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { SearchBox } from '../../parts/search-box';
+import { useSettled } from '../../parts/settled';
 import { Empty, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
@@ -23,7 +25,7 @@ interface NameListProps<Item extends Named> {
   title: string;
   about: string;
   icon: IconName;
-  load: (prefix: string, after: string, signal: AbortSignal) => Promise<Page<Item>>;
+  load: (prefix: string, after: string) => Read<Page<Item>>;
   hrefOf: (id: string) => string;
   note?: (item: Item) => ComponentChildren;
   action: ComponentChildren;
@@ -34,7 +36,8 @@ export function NameList<Item extends Named>(props: NameListProps<Item>) {
   const { title, about, icon, load, hrefOf, note, action } = props;
   const { path, query, route } = useLocation();
   const prefix = query.prefix ?? '';
-  const pages = usePages([title, prefix], (after, signal) => load(prefix, after, signal));
+  const found = useSettled(prefix);
+  const pages = usePages(after => load(found, after));
   const find = (text: string) =>
     route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);
   return (
@@ -68,8 +71,8 @@ export function NameList<Item extends Named>(props: NameListProps<Item>) {
         empty={
           <Empty
             icon="search"
-            title={prefix ? `No name begins with “${prefix}”` : `No ${title.toLowerCase()} yet`}
-            actions={prefix ? <Button onClick={() => find('')}>Show all</Button> : undefined}
+            title={found ? `No name begins with “${found}”` : `No ${title.toLowerCase()} yet`}
+            actions={found ? <Button onClick={() => find('')}>Show all</Button> : undefined}
           />
         }
       />
@@ -117,8 +120,8 @@ interface AttachedProps {
   icon: IconName;
   /** What the names belong to; another owner has another list. */
   owner: string;
-  load: (after: string, signal: AbortSignal) => Promise<Page<Named>>;
-  suggest: (prefix: string, signal: AbortSignal) => Promise<Page<Named>>;
+  load: (after: string) => Read<Page<Named>>;
+  suggest: (prefix: string) => Read<Page<Named>>;
   hrefOf: (id: string) => string;
   add: (id: string) => Promise<unknown>;
   remove: (id: string) => Promise<unknown>;
@@ -128,7 +131,7 @@ interface AttachedProps {
 /** What is attached to a user or a group: added by name, removed with one press. */
 export function Attached(props: AttachedProps) {
   const { title, noun, icon, owner, load, hrefOf, remove, onChange } = props;
-  const pages = usePages([title, owner], load);
+  const pages = usePages(load);
   const changed = () => {
     pages.reload();
     onChange?.();
@@ -172,7 +175,7 @@ export function Attached(props: AttachedProps) {
 function AddNamed({ noun, owner, add, suggest, onAdded }: AttachedProps & { onAdded: () => void }) {
   const [id, setId] = useState('');
   const listId = useId();
-  const { data } = useResource([noun, id], signal => suggest(id, signal));
+  const { data } = useResource(suggest(useSettled(id)));
   const { run, isBusy, failure } = useAction(async () => {
     await add(id.trim());
     tell(`${id.trim()} was added to ${owner}.`);

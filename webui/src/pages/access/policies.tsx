@@ -6,7 +6,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { countText } from '../../parts/words';
 import { EditPolicy } from './edit-policy';
-import { listPolicies } from './lists';
+import { readPolicies } from './lists';
 import { NameList } from './names';
 
 export function Policies() {
@@ -18,7 +18,7 @@ export function Policies() {
         title="Policies"
         about="A policy allows or denies actions. It counts for the users and groups that have it."
         icon="policy"
-        load={listPolicies}
+        load={readPolicies}
         hrefOf={links.policy}
         note={({ statement }) => (
           <span class="small quiet">{countText(statement.length, 'statement')}</span>

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { apiRead } from '../../api/cache';
 import { answer, api } from '../../api/client';
 import { usePages, useResource } from '../../api/resource';
 import { user } from '../../api/session';
@@ -14,15 +15,15 @@ import { Notice, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { Keys } from './keys';
-import { listGroups, listPolicies } from './lists';
+import { readGroups, readPolicies } from './lists';
 import { Attached, PAGE } from './names';
 import { EndSessions } from './sessions';
 
 export function UserPage({ id }: { id: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const [version, setVersion] = useState(0);
-  const { data, failure, reload } = useResource(['user', id], signal =>
-    answer(api.GET('/auth/users/{userId}', { params: { path: { userId: id } }, signal })),
+  const { data, failure, reload } = useResource(
+    apiRead('/auth/users/{userId}', { path: { userId: id } }),
   );
   const onChange = () => setVersion(old => old + 1);
   return (
@@ -76,11 +77,10 @@ function UserGroups({ id: userId, onChange }: PartProps) {
       owner={userId}
       hrefOf={links.group}
       onChange={onChange}
-      suggest={(prefix, signal) => listGroups(prefix, '', signal)}
-      load={(after, signal) => {
-        const params = { path: { userId }, query: { after, amount: PAGE } };
-        return answer(api.GET('/auth/users/{userId}/groups', { params, signal }));
-      }}
+      suggest={prefix => readGroups(prefix, '')}
+      load={after =>
+        apiRead('/auth/users/{userId}/groups', { path: { userId }, query: { after, amount: PAGE } })
+      }
       add={groupId => answer(api.PUT(member, { params: { path: { groupId, userId } } }))}
       remove={groupId => answer(api.DELETE(member, { params: { path: { groupId, userId } } }))}
     />
@@ -97,11 +97,13 @@ function UserPolicies({ id: userId, onChange }: PartProps) {
       owner={userId}
       hrefOf={links.policy}
       onChange={onChange}
-      suggest={(prefix, signal) => listPolicies(prefix, '', signal)}
-      load={(after, signal) => {
-        const params = { path: { userId }, query: { after, amount: PAGE } };
-        return answer(api.GET('/auth/users/{userId}/policies', { params, signal }));
-      }}
+      suggest={prefix => readPolicies(prefix, '')}
+      load={after =>
+        apiRead('/auth/users/{userId}/policies', {
+          path: { userId },
+          query: { after, amount: PAGE },
+        })
+      }
       add={policyId => answer(api.PUT(policy, { params: { path: { userId, policyId } } }))}
       remove={policyId => answer(api.DELETE(policy, { params: { path: { userId, policyId } } }))}
     />

@@ -7,7 +7,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
-import { listUsers } from './lists';
+import { readUsers } from './lists';
 import { CreateNamed, NameList } from './names';
 
 export function Users() {
@@ -24,7 +24,7 @@ export function Users() {
         title="Users"
         about="A new user may do nothing. Rights come from groups and policies."
         icon="user"
-        load={listUsers}
+        load={readUsers}
         hrefOf={links.user}
         note={({ creation_date }) => (
           <span class="small quiet">

@@ -138,7 +138,7 @@ interface ToolbarProps {
 
 /** Chooses the ref and what is shown of it; adds objects. */
 function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
-  const { repository, ref, filter, readOnly, goTo } = directory;
+  const { repository, ref, typed, readOnly, goTo } = directory;
   const noImport =
     readOnly ??
     (configuration.value?.storage_config.import_support
@@ -152,7 +152,7 @@ function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
         label="Objects at"
         onChoose={chosen => goTo({ ref: chosen })}
       />
-      <Filter text={filter} onText={text => goTo({ filter: text }, true)} />
+      <Filter text={typed} onText={text => goTo({ filter: text }, true)} />
       <span class="push bar">
         <Button icon="import" disabled={Boolean(noImport)} title={noImport} onClick={onImport}>
           Import

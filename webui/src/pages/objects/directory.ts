@@ -1,11 +1,12 @@
 /** One directory at a ref: what is in it, what is uncommitted, whether it can be changed. */
 
 import { useLocation } from 'preact-iso';
-import { answer, api } from '../../api/client';
+import { apiRead } from '../../api/cache';
 import { type ObjectStats, PAGE } from '../../api/objects';
 import { type Pages, usePages } from '../../api/resource';
 import { links } from '../../links';
 import { useCurrentRef, useRepository } from '../../parts/repository';
+import { useSettled } from '../../parts/settled';
 import { useReadOnly, useUncommitted } from './uncommitted';
 
 export interface Directory {
@@ -13,7 +14,8 @@ export interface Directory {
   ref: string;
   /** Empty, or with a slash at its end. */
   path: string;
-  /** What the names of the listing begin with. */
+  /** What is typed of the names, and what those of the listing begin with. */
+  typed: string;
   filter: string;
   pages: Pages<ObjectStats>;
   changes: ReturnType<typeof useUncommitted>;
@@ -30,22 +32,18 @@ export function useDirectory(): Directory {
   const { id: repository } = useRepository();
   const { query, route } = useLocation();
   const ref = useCurrentRef();
-  const { path = '', filter = '' } = query;
+  const { path = '', filter: typed = '' } = query;
+  const filter = useSettled(typed);
   const { branch, ...state } = useReadOnly(ref);
   const changes = useUncommitted(repository, branch ? ref : undefined, path);
-  const pages = usePages<ObjectStats>([repository, ref, path, filter], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/refs/{ref}/objects/ls', {
-        params: {
-          path: { repository, ref },
-          query: { prefix: path + filter, delimiter: '/', after, amount: PAGE },
-        },
-        signal,
-      }),
-    ),
+  const pages = usePages<ObjectStats>(after =>
+    apiRead('/repositories/{repository}/refs/{ref}/objects/ls', {
+      path: { repository, ref },
+      query: { prefix: path + filter, delimiter: '/', after, amount: PAGE },
+    }),
   );
   return {
-    ...{ repository, ref, path, filter, pages, changes, ...state },
+    ...{ repository, ref, path, typed, filter, pages, changes, ...state },
     reload: () => {
       pages.reload();
       changes.reload();

@@ -1,19 +1,17 @@
 /** Chooses files, and where each of them goes. */
 
 import { useRef, useState } from 'preact/hooks';
-import { Failure } from '../../api/client';
-import { stat } from '../../api/objects';
+import { exists, type Place } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { TextField } from '../../parts/field';
 import { Icon } from '../../parts/icon';
 import { VirtualRows } from '../../parts/list';
+import { useSettled } from '../../parts/settled';
 import { Notice } from '../../parts/state';
 import { countText, sizeText } from '../../parts/words';
 import { type Dropped, filesOfDrop, filesOfInput } from './dropped';
 import { startUploads } from './uploads';
-
-const CHECKED_MAX = 100;
 
 type Given = Dropped & { id: number };
 
@@ -41,22 +39,6 @@ function doubled(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter(path => seen.has(path) || !seen.add(path)));
 }
 
-/** Return which of the paths exist already. */
-async function existing(repository: string, ref: string, paths: string[], signal: AbortSignal) {
-  const found = await Promise.all(
-    paths.map(async path => {
-      try {
-        await stat({ repository, ref, path }, signal);
-        return path;
-      } catch (error) {
-        if (error instanceof Failure && error.status === 404) return '';
-        throw error;
-      }
-    }),
-  );
-  return found.filter(Boolean);
-}
-
 export function Choice({
   repository,
   branch,
@@ -69,10 +51,6 @@ export function Choice({
   const prefix = folder && !folder.endsWith('/') ? `${folder}/` : folder;
   const targets = files.map(each => prefix + each.path);
   const twice = doubled(targets);
-  const checked = targets.slice(0, CHECKED_MAX);
-  const replaced = useResource(['existing', repository, branch, checked], signal =>
-    existing(repository, branch, checked, signal),
-  );
   const add = (more: Dropped[]) => setFiles(old => [...old, ...identified(more)]);
   const total_bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const start = () => {
@@ -99,8 +77,8 @@ export function Choice({
             row={(each, index) => (
               <Chosen
                 given={each}
+                target={{ repository, ref: branch, path: targets[index] ?? '' }}
                 isDoubled={twice.has(targets[index] ?? '')}
-                isReplacing={replaced.data?.includes(targets[index] ?? '') ?? false}
                 onPath={path => setFiles(files.with(index, { ...each, path }))}
                 onRemove={() => setFiles(files.filter(other => other !== each))}
               />
@@ -114,11 +92,6 @@ export function Choice({
           {twice.size > 1 && ` and ${countText(twice.size - 1, 'other path')}`}: give each a path of
           its own, or leave all but one out.
         </Notice>
-      )}
-      {files.length > CHECKED_MAX && (
-        <p class="small quiet">
-          Only the first {CHECKED_MAX} targets are checked for objects that they replace.
-        </p>
       )}
       <div class="actions">
         <Button
@@ -138,14 +111,19 @@ export function Choice({
 
 interface ChosenProps {
   given: Given;
+  target: Place;
   isDoubled: boolean;
-  isReplacing: boolean;
   onPath: (path: string) => void;
   onRemove: () => void;
 }
 
-function Chosen({ given, isDoubled, isReplacing, onPath, onRemove }: ChosenProps) {
+function Chosen({ given, target, isDoubled, onPath, onRemove }: ChosenProps) {
   const { file, path } = given;
+  const asked = useSettled(target.path);
+  const replaced = useResource(['replaced', target.repository, target.ref, asked], async signal =>
+    asked ? exists({ ...target, path: asked }, signal) : false,
+  );
+  const isReplacing = replaced.data && asked === target.path;
   return (
     <>
       <input

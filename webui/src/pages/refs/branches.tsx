@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { type Pages, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { CheckField } from '../../parts/field';
@@ -10,6 +11,7 @@ import { VirtualList } from '../../parts/list';
 import { useRules } from '../../parts/protection';
 import { useRepository } from '../../parts/repository';
 import { SearchBox } from '../../parts/search-box';
+import { useSettled } from '../../parts/settled';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { BranchRow, type Shared } from './branch-row';
@@ -31,17 +33,20 @@ export default function Branches() {
   const { prefix = '', sort = '', distance = '' } = query;
   const [open, setOpen] = useState<Open>();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const pages = usePages(['branches', repository, prefix], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/branches', {
-        params: { path: { repository }, query: { prefix, after, amount: PAGE } },
-        signal,
-      }),
-    ),
+  const found = useSettled(prefix);
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/branches', {
+      path: { repository },
+      query: { prefix: found, after, amount: PAGE },
+    }),
   );
   const sorting = useSorted(repository, pages, sort === 'time' && !pages.hasMore);
   const rules = useRules(repository);
-  const head = useHead(repository, default_branch);
+  const head = useResource(
+    apiRead('/repositories/{repository}/branches/{branch}', {
+      path: { repository, branch: default_branch },
+    }),
+  );
   const setQuery = (changed: Record<string, string>) => {
     const all = Object.entries({ ...query, ...changed }).filter(([, value]) => value);
     route(all.length ? `${path}?${new URLSearchParams(all)}` : path, true);
@@ -108,7 +113,7 @@ export default function Branches() {
           empty={
             <Empty
               icon="search"
-              title={`No branch’s name begins with “${prefix}”`}
+              title={`No branch’s name begins with “${found}”`}
               actions={<Button onClick={() => setQuery({ prefix: '' })}>Show all</Button>}
             />
           }
@@ -193,21 +198,10 @@ function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
   );
 }
 
-function useHead(repository: string, branch: string) {
-  return useResource(['head', repository, branch], signal =>
-    answer(
-      api.GET('/repositories/{repository}/branches/{branch}', {
-        params: { path: { repository, branch } },
-        signal,
-      }),
-    ),
-  );
-}
-
 /** Return the list with the latest commits first, as soon as their times are known. */
 function useSorted(repository: string, pages: Pages<Ref>, isSorted: boolean) {
   const ids = isSorted ? pages.items.map(({ commit_id }) => commit_id) : [];
-  const times = useResource(['times', repository, ids], () => timesOf(repository, ids));
+  const times = useResource(['times', repository, ids], signal => timesOf(repository, ids, signal));
   const timeOf = ({ commit_id }: Ref) => times.data?.get(commit_id) ?? 0;
   const items =
     isSorted && times.data

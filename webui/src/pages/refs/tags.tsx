@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api } from '../../api/client';
+import { apiRead } from '../../api/cache';
 import { usePages } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
@@ -11,6 +11,7 @@ import { VirtualList } from '../../parts/list';
 import { Menu } from '../../parts/menu';
 import { useRepository } from '../../parts/repository';
 import { SearchBox } from '../../parts/search-box';
+import { useSettled } from '../../parts/settled';
 import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { CreateRef } from './create';
@@ -27,13 +28,12 @@ export default function Tags() {
   const { prefix = '' } = query;
   const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<string>();
-  const pages = usePages(['tags', repository, prefix], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/tags', {
-        params: { path: { repository }, query: { prefix, after, amount: PAGE } },
-        signal,
-      }),
-    ),
+  const found = useSettled(prefix);
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/tags', {
+      path: { repository },
+      query: { prefix: found, after, amount: PAGE },
+    }),
   );
   const find = (text: string) =>
     route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);

@@ -2,13 +2,15 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { usePages } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { SearchBox } from '../../parts/search-box';
+import { useSettled } from '../../parts/settled';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -21,10 +23,9 @@ export default function Repositories() {
   const { query, route } = useLocation();
   const search = query.search ?? '';
   const [creating, setCreating] = useState<'empty' | 'sample'>();
-  const pages = usePages(['repositories', search], (after, signal) =>
-    answer(
-      api.GET('/repositories', { params: { query: { search, after, amount: PAGE } }, signal }),
-    ),
+  const found = useSettled(search);
+  const pages = usePages(after =>
+    apiRead('/repositories', { query: { search: found, after, amount: PAGE } }),
   );
   const isFresh = !search && !pages.isLoading && !pages.failure && !pages.items.length;
   const searchFor = (text: string) =>
@@ -61,10 +62,10 @@ export default function Repositories() {
           keyOf={repository => repository.id}
           row={repository => <Row repository={repository} />}
           empty={
-            search ? (
+            found ? (
               <Empty
                 icon="search"
-                title={`No repository’s name contains “${search}”`}
+                title={`No repository’s name contains “${found}”`}
                 actions={<Button onClick={() => searchFor('')}>Show all</Button>}
               />
             ) : (

@@ -1,12 +1,13 @@
 /** The dialog that edits the retention policy, by a form or as JSON, and tells what changes. */
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
 import { useRepository } from '../../parts/repository';
+import { useSettled } from '../../parts/settled';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { replaceRules } from './policy';
@@ -26,8 +27,6 @@ import { TimeLine } from './time-line';
 const CHECK = '/repositories/{repository}/settings/gc_rules/check';
 const CHANGED =
   'Somebody has changed the policy meanwhile, and nothing was saved. See above what your policy would change now, then save it again.';
-// A pause in typing, after which the server is asked.
-const PAUSE_MS = 500;
 
 interface EditProps {
   /** What is in force as far as the page knows; null without a policy. */
@@ -234,14 +233,4 @@ function Preview({ before, rules, repository }: PreviewProps) {
       {!isNone(rules) && <TimeLine rules={rules} />}
     </div>
   );
-}
-
-/** Return the value once it has not changed for a moment. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

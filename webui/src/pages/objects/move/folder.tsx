@@ -6,6 +6,7 @@ import { useAction, useResource } from '../../../api/resource';
 import { links } from '../../../links';
 import { Button } from '../../../parts/button';
 import { SelectField, TextField } from '../../../parts/field';
+import { useSettled } from '../../../parts/settled';
 import { Problem } from '../../../parts/state';
 import { countText } from '../../../parts/words';
 import { failureOfTask, isOpen, useWork, type Work, WorkView } from '../../../parts/work';
@@ -45,14 +46,16 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
   const target = text.replace(/[^/]$/, '$&/');
   const problem = problemOf(source, target);
   const isReady = target !== source && !problem;
-  const there = useResource(['there', repository, branch, target], async signal => {
-    if (!isReady) return false;
-    const params = { path: { repository, ref: branch }, query: { prefix: target, amount: 1 } };
+  const asked = useSettled(isReady ? target : '');
+  const there = useResource(['there', repository, branch, asked], async signal => {
+    if (!asked) return false;
+    const params = { path: { repository, ref: branch }, query: { prefix: asked, amount: 1 } };
     const { results } = await answer(
       api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
     );
     return results.length > 0;
   });
+  const hasObjects = asked === target && there.data;
   const { run, isBusy, failure } = useAction(async () => {
     const params = { path: { repository, branch }, query: { dest_prefix: target } };
     const body = { src_prefix: source, if_exists: ifExists, force: false };
@@ -80,7 +83,7 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
         value={text}
         onText={setText}
       />
-      {there.data && (
+      {hasObjects && (
         <SelectField
           label={`${target} has objects already. Where a path exists:`}
           options={CHOICES}
@@ -93,7 +96,7 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
       <div class="actions">
         <Button onClick={onClose}>Cancel</Button>
         <Button
-          kind={there.data && ifExists === 'overwrite' ? 'danger' : 'primary'}
+          kind={hasObjects && ifExists === 'overwrite' ? 'danger' : 'primary'}
           type="submit"
           isBusy={isBusy}
           disabled={!isReady}

@@ -2,9 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../../api/client';
+import { exists } from '../../../api/objects';
 import { useAction, useIsShown, useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { TextField } from '../../../parts/field';
+import { useSettled } from '../../../parts/settled';
 import { Notice, Problem } from '../../../parts/state';
 import { tell } from '../../../parts/toast';
 import type { MoveProps } from './props';
@@ -67,15 +69,6 @@ async function deleteSource({ repository, branch, source }: MoveProps, copied: C
   }
 }
 
-/** Return whether an object is at the path; the first one that begins with it would be that. */
-async function exists(repository: string, ref: string, path: string, signal: AbortSignal) {
-  const params = { path: { repository, ref }, query: { prefix: path, amount: 1 } };
-  const { results } = await answer(
-    api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
-  );
-  return results[0]?.path === path;
-}
-
 export function MoveObject(props: MoveProps) {
   const { repository, branch, source, isCopy, onClose, onMoved } = props;
   const name = source.slice(source.lastIndexOf('/') + 1);
@@ -83,9 +76,12 @@ export function MoveObject(props: MoveProps) {
   const [copied, setCopied] = useState<Copied>();
   const target = text.endsWith('/') ? text + name : text;
   const isSame = target === source || !target;
-  const there = useResource(['target', repository, branch, target], async signal =>
-    isSame ? false : exists(repository, branch, target, signal),
+  const asked = useSettled(isSame ? '' : target);
+  const there = useResource(['target', repository, branch, asked], async signal =>
+    asked ? exists({ repository, ref: branch, path: asked }, signal) : false,
   );
+  // What is known is of the path that was typed last.
+  const isKnown = asked === target && there.data !== undefined;
   const isShown = useIsShown();
   const { run, isBusy, failure } = useAction(async () => {
     // A move whose deletion failed goes on there; nothing is copied twice.
@@ -100,7 +96,7 @@ export function MoveObject(props: MoveProps) {
     onMoved?.(target);
     onClose();
   });
-  const replaces = there.data && !copied;
+  const replaces = isKnown && there.data && !copied;
   return (
     <form
       class="form"
@@ -129,7 +125,7 @@ export function MoveObject(props: MoveProps) {
           kind={replaces ? 'danger' : 'primary'}
           type="submit"
           isBusy={isBusy}
-          disabled={isSame || there.data === undefined}
+          disabled={isSame || !isKnown}
         >
           {copied ? 'Delete at the old path' : replaces ? 'Replace it' : isCopy ? 'Copy' : 'Move'}
         </Button>
