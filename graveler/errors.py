@@ -2,7 +2,8 @@
 
     GravelerError
     ├ NotFoundError            the named thing does not exist
-    │ └ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
+    │ ├ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
+    │ └ NoRulesError           a repository has no garbage collection rules
     ├ InvalidInputError        the request can never succeed as it is
     │ ├ NoChangesError         nothing is left to do
     │ ├ BucketRefusedError     the object store's bucket does not exist or refuses us
@@ -74,6 +75,21 @@ class UploadNotFoundError(NotFoundError):
     """The multipart upload is not open: it never was, or it was aborted or completed."""
 
     code = "upload_not_found"
+
+
+class NoRulesError(NotFoundError):
+    """The repository has no garbage collection rules.
+
+    checksum: what If-Match requires so that it still has none; None if that was not read.
+    """
+
+    code = "no_rules"
+    checksum: str | None = None
+
+    def __init__(self, repository: str, checksum: str | None = None) -> None:
+        details = f"repository {repository!r} has no garbage collection rules"
+        super().__init__("not found", details)
+        self.checksum = checksum
 
 
 class InvalidInputError(GravelerError):

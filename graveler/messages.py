@@ -180,7 +180,7 @@ class Refusal(Enum):
 
     NO_DATA = GoneError, "No data"
     PATH_EXISTS = PreconditionFailedError, "path already exists"
-    RULES_CHANGED = PreconditionFailedError, "Precondition failed"
+    CHANGED = PreconditionFailedError, "Precondition failed"  # since the client read it
     NOT_SERVED = UnsupportedError, "Not Implemented"
 
     def __init__(self, kind: type[GravelerError], words: str) -> None:

@@ -107,7 +107,8 @@ def read_content(
     first, last = byte_range or (0, found.entry.size_bytes - 1)
     length = min(last, found.entry.size_bytes - 1) - first + 1
     if length <= 0:
-        return StoredContent(b"", check_data(engine, found).headers)
+        info = check_data(engine, found)
+        return StoredContent(b"", info.headers, info.checksum)
     uri, wanted = found.physical_address, (first, first + length - 1)
     try:
         stored = of_recorded(

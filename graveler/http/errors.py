@@ -66,4 +66,6 @@ def _advice_of(error: errors.GravelerError) -> dict[str, str]:
     if isinstance(error, errors.RangeNotSatisfiableError) and error.size_bytes is not None:
         # The Python client reads the size from this header to end a read at the end of the object.
         return {"Content-Range": f"bytes */{error.size_bytes}"}
+    if isinstance(error, errors.NoRulesError) and error.checksum is not None:
+        return {"ETag": f'"{error.checksum}"'}
     return {}

@@ -11,6 +11,8 @@ _ANY = "*"
 # A weak tag is well-formed, but never equals a strong one, as If-Match demands.
 _TAG = r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"'
 _TAGS = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
+# lakeFS's clients send it without quotes as well.
+_CHECKSUM = re.compile(r'\s*("?)([\x21\x23-\x29\x2b-\x7e]*)\1\s*')
 
 
 def requirement_of(headers: Mapping[str, str]) -> Requirement:
@@ -40,6 +42,23 @@ def required_tags(headers: Mapping[str, str]) -> tuple[str, ...] | None:
     """
     match = non_empty_header(headers, "If-Match")
     return None if match is None or match.strip() == _ANY else tuple(_checksums_of(match))
+
+
+def required_checksum(headers: Mapping[str, str]) -> str | None:
+    """Return the checksum that If-Match requires of what is changed; None without the header.
+
+    It is "" if nothing must be stored.
+
+    Raises:
+        InvalidInputError: the header is not one entity tag.
+    """
+    match = non_empty_header(headers, "If-Match")
+    if match is None:
+        return None
+    found = _CHECKSUM.fullmatch(match)
+    if found is None:
+        raise InvalidInputError(f'If-Match: {match} is not one ETag: write "<ETag>"')
+    return found[2]
 
 
 def non_empty_header(headers: Mapping[str, str], name: str) -> str | None:

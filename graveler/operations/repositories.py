@@ -300,9 +300,7 @@ def set_protection_rules(
         old = read_repository(engine, name).record
         check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
-            raise Refusal.RULES_CHANGED.error(
-                "the branch protection rules have changed: read them again"
-            )
+            raise Refusal.CHANGED.error("the branch protection rules have changed: read them again")
         # Clients change one rule by sending all, so rules that are stored already are not checked.
         for rule in set(rules).difference(old.protection_rules):
             check_pattern(rule.pattern)

@@ -14,7 +14,7 @@ from graveler.branches.complete_listings import (
 from graveler.branches.lookup import check_writable, read_repository
 from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
-from graveler.errors import GoneError, InvalidInputError
+from graveler.errors import GoneError, InvalidInputError, NoRulesError, PreconditionFailedError
 from graveler.identity import is_id
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
@@ -32,50 +32,55 @@ from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 # Names of branches, also of deleted ones, each with a present or past head.
 Heads = set[tuple[str, CommitID]]
 
+# The checksum of rules that were never set. Others have the ETag of their file.
+_ABSENT = ""
+
 # A check of rules reads a record for each branch that they name.
 BRANCHES_CHECKED_MAX = 200
 
 
-def get_rules(engine: Engine, name: str) -> RetentionRules:
-    """Return the repository's retention rules.
+def get_rules(engine: Engine, name: str) -> tuple[RetentionRules, str]:
+    """Return the repository's retention rules, and their checksum.
 
     Raises:
         InvalidInputError: the name is malformed, or the bucket refuses to show the rules.
-        NotFoundError: the repository does not exist, or has no rules.
+        NotFoundError: the repository does not exist.
+        NoRulesError: it has no rules; the error has the checksum of that.
         CorruptDataError: the stored rules cannot be decoded.
     """
-    return read_rules(read_repository(engine, name))
+    return _stored_rules(read_repository(engine, name))
 
 
 def read_rules(repo: OpenRepository) -> RetentionRules:
-    """Return the rules of a repository that was read; no other failure counts as "no rules".
+    """Return the rules of a repository that was read; the errors are those of `get_rules`."""
+    return _stored_rules(repo)[0]
 
-    Raises:
-        InvalidInputError: the bucket refuses to show the rules.
-        NotFoundError: the repository has no rules.
-        CorruptDataError: the stored rules cannot be decoded.
-    """
+
+def _stored_rules(repo: OpenRepository) -> tuple[RetentionRules, str]:
+    """Return as `get_rules`; no other failure counts as "no rules"."""
     uri = _uri(repo.record, RULES_FILE)
     try:
-        rules = decode_rules(repo.engine.objects.get(uri), uri)
+        stored = repo.engine.objects.get_stored(uri)
     except GoneError:
-        rules = None
+        raise NoRulesError(repo.record.name, _ABSENT) from None
+    rules = decode_rules(stored.content, uri)
     if rules is None:
-        raise Refusal.NOT_FOUND.error(
-            f"repository {repo.record.name!r} has no garbage collection rules"
-        )
-    return rules
+        raise NoRulesError(repo.record.name, stored.checksum)
+    return rules, stored.checksum
 
 
-def set_rules(engine: Engine, name: str, rules: RetentionRules) -> None:
-    """Replace the retention rules.
+def set_rules(
+    engine: Engine, name: str, rules: RetentionRules, if_match: str | None = None
+) -> None:
+    """Replace the retention rules if their checksum is still if_match (None: any).
 
     Raises:
+        PreconditionFailedError: they have another checksum.
         InvalidInputError: the name is malformed.
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
     """
-    _write_rules(engine, name, encode_rules(rules))
+    _write_rules(engine, name, encode_rules(rules), if_match)
 
 
 def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[str]:
@@ -91,20 +96,28 @@ def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[st
     return [branch for branch, read in zip(branches, found, strict=True) if read() is None]
 
 
-def delete_rules(engine: Engine, name: str) -> None:
+def delete_rules(engine: Engine, name: str, if_match: str | None = None) -> None:
     """Delete the retention rules; having none is no error.
 
-    Raises:
-        InvalidInputError: the name is malformed.
-        NotFoundError: the repository does not exist.
-        ForbiddenError: it is read-only.
+    if_match and errors are those of `set_rules`.
     """
-    _write_rules(engine, name, b"")
+    _write_rules(engine, name, b"", if_match)
 
 
-def _write_rules(engine: Engine, name: str, content: bytes) -> None:
+def _write_rules(engine: Engine, name: str, content: bytes, if_match: str | None) -> None:
     repo = changeable_repository(engine, name)
-    engine.objects.put(_uri(repo.record, RULES_FILE), content, "application/octet-stream")
+    try:
+        engine.objects.put(
+            _uri(repo.record, RULES_FILE),
+            content,
+            "application/octet-stream",
+            if_absent=if_match == _ABSENT,
+            if_match=if_match or "",
+        )
+    except PreconditionFailedError as error:
+        raise Refusal.CHANGED.error(
+            "the garbage collection rules have changed: read them again"
+        ) from error
 
 
 def changeable_repository(engine: Engine, name: str) -> OpenRepository:

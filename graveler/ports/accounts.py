@@ -257,18 +257,20 @@ class PolicyStore(Protocol):
     def policies(self, prefix: str, after: str, amount: int) -> Page[Policy]:
         """Return a page of policies by name."""
 
-    def update_policy(self, policy: Policy) -> None:
-        """Replace the policy of that name; it stays attached.
+    def update_policy(self, policy: Policy, if_match: str | None = None) -> None:
+        """Replace the statements of the policy of that name; it stays attached.
+
+        if_match: the checksum that the stored policy must have (`access.policy`); None: any.
 
         Raises:
             NotFoundError: the policy does not exist.
+            PreconditionFailedError: it has another checksum.
         """
 
-    def delete_policy(self, name: str) -> None:
+    def delete_policy(self, name: str, if_match: str | None = None) -> None:
         """Delete the policy; users and groups lose it.
 
-        Raises:
-            NotFoundError: the policy does not exist.
+        if_match and errors are those of `update_policy`.
         """
 
     def attach_to_user(self, policy: str, user: str) -> None:

@@ -35,6 +35,7 @@ class StoredContent:
 
     content: bytes
     headers: Mapping[str, str]
+    checksum: str  # the ETag without quotes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,7 +137,8 @@ class UnfinishedUpload:
 class ObjectData(Protocol):
     """Reads, writes and deletes objects.
 
-    Where if_match is given, the data must have this ETag, else they are not read or copied.
+    Where if_match is given, the data must have this ETag, else they are not read, copied or
+    replaced.
     """
 
     def put(
@@ -147,11 +149,13 @@ class ObjectData(Protocol):
         *,
         headers: DataHeaders = NO_HEADERS,
         if_absent: bool = False,
+        if_match: str = "",
     ) -> ObjectInfo:
         """Store content.
 
         Raises:
-            PreconditionFailedError: if_absent is given and the object exists.
+            PreconditionFailedError: if_absent is given and the object exists; or if_match is, and
+                the object has another ETag or does not exist.
             InvalidInputError: the bucket does not exist or denies access.
         """
 

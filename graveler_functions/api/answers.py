@@ -62,6 +62,11 @@ def of_json(
     return of_json_text(encode(answer), status, headers)
 
 
+def etag(checksum: str) -> Mapping[str, str]:
+    """Return the header that answers the checksum of what the client reads."""
+    return {"ETag": f'"{checksum}"'}
+
+
 def of_json_text(
     body: str, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> ApiAnswer:

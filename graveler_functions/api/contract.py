@@ -114,8 +114,9 @@ AMOUNT = Parameter("amount", ParameterKind.AMOUNT)
 PAGE = (PREFIX, AFTER, AMOUNT)
 FORCE = flag("force")
 PRESIGN = flag("presign")
-# The conditions of a write; `write_conditions.requirement_of` reads them.
-WRITE_CONDITIONS = (header("If-None-Match"), header("If-Match"))
+# `write_conditions.required_checksum` reads it; `requirement_of` those of an object's write.
+IF_MATCH = header("If-Match")
+WRITE_CONDITIONS = (header("If-None-Match"), IF_MATCH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
 
 from graveler.access.digests import secret_digest
-from graveler.access.policy import Effect, Policy, Statement
+from graveler.access.policy import Effect, Policy, Statement, checksum_of
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.models import ACCOUNTS, MEMBER_OF, PRINCIPAL, PrincipalItem
@@ -20,6 +20,7 @@ from graveler.errors import (
     GravelerError,
     InvalidInputError,
     NotFoundError,
+    PreconditionFailedError,
     UnknownOutcomeError,
 )
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
@@ -121,6 +122,20 @@ class TestRecords:
         assert store.effective_policies("ann") == (policy("Read", "fs:ReadObject"),)
         with pytest.raises(NotFoundError):
             store.update_policy(policy("Nothing"))
+
+    def test_a_policy_is_changed_if_it_is_what_was_read(self, store: AccountStore) -> None:
+        read, newer = policy("Read"), policy("Read", "fs:ReadObject")
+        store.update_policy(newer, checksum_of(read))
+        for change in (store.update_policy, lambda _, seen: store.delete_policy("Read", seen)):
+            with pytest.raises(PreconditionFailedError):
+                change(read, checksum_of(read))
+            with pytest.raises(NotFoundError):
+                store.delete_policy("Nothing", checksum_of(read))
+        assert store.policy("Read") == newer
+        store.delete_policy("Read", checksum_of(newer))
+        assert store.policy("Read") is None
+        with pytest.raises(NotFoundError):
+            store.update_policy(read, checksum_of(newer))
 
 
 class TestMembersAndAttachments:
@@ -466,6 +481,42 @@ class TestDynamoDB:
         store.remove_member("Readers", "ann")
         assert [group.name for group in store.groups_of("ann", "", "", 10).results] == ["Readers"]
 
+    @pytest.mark.parametrize("change", ["update", "delete"])
+    @pytest.mark.parametrize("meanwhile", ["updated", "made again"])
+    def test_a_policy_that_changes_after_it_was_compared_stays(
+        self,
+        store: AccountStore,
+        world: World,
+        dynamodb_stores: DynamoDBStores,
+        change: str,
+        meanwhile: str,
+    ) -> None:
+        read = policy("Read")
+
+        def act() -> None:
+            if meanwhile == "updated":
+                world.second.update_policy(policy("Read", "fs:ReadObject"))
+            else:
+                world.second.delete_policy("Read")
+                world.second.create_policy(policy("Read", creation_date=9))
+            left.append(world.second.policy("Read"))
+
+        left: list[Policy | None] = []
+        if change == "update":
+            dynamodb_stores.http.before["TransactWriteItems"] = act
+            with pytest.raises(PreconditionFailedError):
+                store.update_policy(policy("Read", "auth:*"), checksum_of(read))
+        else:
+            dynamodb_stores.http.before["DeleteItem"] = act
+            # One that was made again is another policy: the one that was read is deleted.
+            with (
+                nullcontext()
+                if meanwhile == "made again"
+                else pytest.raises(PreconditionFailedError)
+            ):
+                store.delete_policy("Read", checksum_of(read))
+        assert [store.policy("Read")] == left
+
     def test_a_user_who_joins_a_group_during_the_deletion_leaves_nothing(
         self,
         store: AccountStore,
@@ -644,12 +695,15 @@ class TestDynamoDB:
             lambda: store.attach_to_group("Eve", "Eves"),
             lambda: store.create_key(pair("eve", "AKIAJE")),
             lambda: store.create_principal(ExternalPrincipal(ROLE, "eve")),
-            lambda: store.update_policy(policy("Eve", "fs:ReadObject")),
+            lambda: store.update_policy(policy("Eve", "fs:ReadBranch")),
+            lambda: store.update_policy(
+                policy("Eve", "fs:ReadObject"), checksum_of(policy("Eve", "fs:ReadBranch"))
+            ),
             lambda: store.detach_from_user("Eve", "eve"),
             lambda: store.remove_member("Eves", "eve"),
             lambda: store.delete_principal("eve", ROLE),
             lambda: store.delete_key("eve", "AKIAJE"),
-            lambda: store.delete_policy("Eve"),
+            lambda: store.delete_policy("Eve", checksum_of(policy("Eve", "fs:ReadObject"))),
             lambda: store.delete_group("Eves"),
             lambda: store.delete_user("eve"),
         ]

@@ -160,6 +160,17 @@ def test_put_if_absent_does_not_replace(world: World) -> None:
     assert world.objects.get(world.uri()) == b"1"
 
 
+def test_put_if_match_replaces_what_was_read_alone(world: World) -> None:
+    read = world.objects.put(world.uri(), b"1", "a/b").checksum
+    assert world.objects.get_stored(world.uri()).checksum == read
+    newer = world.objects.put(world.uri(), b"2", "a/b", if_match=read).checksum
+    for uri, etag in ((world.uri(), read), (world.uri("absent"), newer)):
+        with pytest.raises(PreconditionFailedError):
+            world.objects.put(uri, b"3", "a/b", if_match=etag)
+    assert world.objects.get(world.uri()) == b"2"
+    assert world.objects.head(world.uri("absent")) is None
+
+
 def test_ranges_are_inclusive_and_end_with_the_object(world: World) -> None:
     world.objects.put(world.uri(), b"0123456789", "a/b")
     assert world.objects.get(world.uri(), (2, 4)) == b"234"

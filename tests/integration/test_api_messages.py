@@ -422,7 +422,7 @@ PROVOKED = [
         "path already exists",
     ),
     (
-        R.RULES_CHANGED,
+        R.CHANGED,
         ("PUT", RULES, [], {"if-match": '"other"'}),
         412,
         "Precondition failed",

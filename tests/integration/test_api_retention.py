@@ -53,6 +53,29 @@ class TestRules:
         assert api.ask("GET", path).status == 404
         assert api.ask("DELETE", path).status == 204
 
+    @pytest.mark.parametrize("change", ["PUT", "DELETE"])
+    @pytest.mark.parametrize("state", ["never set", "set", "deleted"])
+    def test_rules_are_changed_if_they_are_those_that_were_read(self, api, change, state):
+        other = {"default_retention_days": 3, "branches": []}
+        if state != "never set":
+            api.ask("PUT", RULES, SEED_RULES)
+        if state == "deleted":
+            api.ask("DELETE", RULES)
+        read = {"if-match": api.ask("GET", RULES).headers["ETag"]}
+        body = SEED_RULES if change == "PUT" else None
+        assert api.ask("PUT", RULES, other, headers=read).status == 204
+        reply = api.ask(change, RULES, body, headers=read)
+        assert (reply.status, reply.json["message"]) == (412, "Precondition failed")
+        assert api.ask("GET", RULES).json == other
+        assert api.ask(change, RULES, body).status == 204
+
+    def test_two_users_who_set_the_first_rules_do_not_overwrite_each_other(self, api):
+        read = {"if-match": api.ask("GET", RULES).headers["ETag"]}
+        assert api.ask("DELETE", RULES, headers=read).status == 204
+        assert api.ask("PUT", RULES, SEED_RULES, headers=read).status == 412
+        assert api.ask("PUT", RULES, SEED_RULES, headers={"if-match": "*"}).status == 400
+        assert api.ask("GET", RULES).status == 404
+
     @pytest.mark.parametrize("path", [RULES, OLD_RULES])
     def test_a_repository_without_rules_has_none(self, api, path):
         reply = api.ask("GET", path)

@@ -162,6 +162,22 @@ def test_a_bad_policy_is_refused_and_the_old_one_stays(api, change, named):
     assert len(api.ask("GET", "/auth/policies/Mine").json["statement"]) == 2
 
 
+def test_a_policy_is_changed_if_it_is_the_one_that_was_read(api):
+    read = {"if-match": api.ask("GET", "/auth/policies/Mine").headers["ETag"]}
+    body = {"id": "Mine", "statement": [PLAIN]}
+    assert api.ask("PUT", "/auth/policies/Mine", body, headers=read).status == 200
+    for method, sent in (("PUT", {"id": "Mine", "statement": [STATEMENT]}), ("DELETE", None)):
+        reply = api.ask(method, "/auth/policies/Mine", sent, headers=read)
+        assert outcome(reply) == (412, "Precondition failed")
+        assert "read it again" in reply.json["details"]
+        missing = api.ask(method, "/auth/policies/X", sent and {**sent, "id": "X"}, headers=read)
+        assert outcome(missing) == (404, "policy not found" if sent is None else "not found")
+    newer = api.ask("GET", "/auth/policies/Mine")
+    assert newer.json["statement"] == [PLAIN]
+    unquoted = {"if-match": newer.headers["ETag"].strip('"')}
+    assert api.ask("DELETE", "/auth/policies/Mine", headers=unquoted).status == 204
+
+
 def test_policies_are_attached_and_detached(api):
     for holder in ("/auth/users/bob/policies", "/auth/groups/Team/policies"):
         attachment = f"{holder}/Mine"

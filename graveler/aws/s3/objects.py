@@ -76,22 +76,25 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         *,
         headers: DataHeaders = NO_HEADERS,
         if_absent: bool = False,
+        if_match: str = "",
     ) -> ObjectInfo:
         location = Location.of(uri)
         optional = content_type_parameters(content_type) | {HEADERS: headers.sent}
         write_id = str(uuid4())
-        if if_absent:
-            optional |= {"IfNoneMatch": "*", "Metadata": {_WRITE_ID: write_id}}
+        if if_absent or if_match:
+            required = {"IfNoneMatch": "*"} if if_absent else condition("IfMatch", if_match)
+            optional |= {**required, "Metadata": {_WRITE_ID: write_id}}
         try:
             answer = self._s3.call("put_object", location, Body=content, **optional)
         except S3Error as error:
             if error.status in {400, 501} and headers.sent:  # for a header that the client chose
                 raise refused(f"{uri} cannot be stored", error) from error
-            if error.status != 412:
+            if error.status not in {404, 412}:  # 404 if if_match is given and nothing is there
                 raise
             stored = find(self._s3, location)
             if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
-                raise PreconditionFailedError(f"{uri} already exists") from error
+                problem = "already exists" if if_absent else f"does not have the ETag {if_match}"
+                raise PreconditionFailedError(f"{uri} {problem}") from error
             return info_of(stored)
         return ObjectInfo(
             size_bytes=len(content),
@@ -125,7 +128,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
                     int(size) if size.isdecimal() else None,
                 ) from error
             raise gone(uri, error) from error
-        return StoredContent(answer["Body"], of_read(headers_of(answer)))
+        return StoredContent(answer["Body"], of_read(headers_of(answer)), checksum_of(answer))
 
     def copy(
         self,

@@ -31,18 +31,26 @@ def create(
 
 
 def update(
-    accounts: AccountStore, name: str, new_name: str, statements: Sequence[Statement], now_s: int
+    accounts: AccountStore,
+    name: str,
+    new_name: str,
+    statements: Sequence[Statement],
+    now_s: int,
+    if_match: str | None = None,
 ) -> Policy:
-    """Replace the policy's statements; it stays attached, and keeps its date.
+    """Replace the policy's statements if its checksum is still if_match (None: any).
+
+    The policy stays attached, and keeps its date.
 
     Raises:
         InvalidInputError: the new name is another one, or a statement is invalid.
         NotFoundError: the policy does not exist.
+        PreconditionFailedError: it has another checksum.
     """
     if name != new_name:
         raise Refusal.POLICY_RENAMED.error(f"{name!r} to {new_name!r}")
     policy = _checked(Policy(name, tuple(statements), now_s))
-    accounts.update_policy(policy)
+    accounts.update_policy(policy, if_match)
     return accounts.policy(name) or policy
 
 
@@ -65,14 +73,15 @@ def get(accounts: AccountStore, name: str) -> Policy:
     return policy
 
 
-def delete(accounts: AccountStore, name: str) -> None:
-    """Delete the policy, and detach it from all users and groups.
+def delete(accounts: AccountStore, name: str, if_match: str | None = None) -> None:
+    """Delete the policy if its checksum is still if_match (None: any); users and groups lose it.
 
     Raises:
         NotFoundError: no policy has the name.
+        PreconditionFailedError: it has another checksum.
     """
     try:
-        accounts.delete_policy(name)
+        accounts.delete_policy(name, if_match)
     except NotFoundError as error:
         raise Refusal.POLICY_NOT_FOUND.error(repr(name)) from error
 

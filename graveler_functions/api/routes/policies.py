@@ -1,16 +1,17 @@
 """Policies, and the users and groups that have them."""
 
 from graveler.access.actions import Action
-from graveler.access.policy import Policy
+from graveler.access.policy import Policy, checksum_of
 from graveler.http.schemas import policies as schemas
 from graveler.http.schemas.listings import Listing, listing
+from graveler.http.write_conditions import required_checksum
 from graveler.model import Page
 from graveler.operations.accounts import policies
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
-from graveler_functions.api.contract import PAGE, flag
+from graveler_functions.api.contract import IF_MATCH, PAGE, flag
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -55,11 +56,17 @@ def create_policy(request: Request) -> ApiAnswer:
 @checked(Needs.on(Action.READ_POLICY, named.POLICY))
 def get_policy(request: Request) -> ApiAnswer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
-    return answers.of_json(schemas.policy_row(policy))
+    return answers.of_json(schemas.policy_row(policy), headers=answers.etag(checksum_of(policy)))
 
 
 @operations.add(
-    "PUT", _POLICY, "updatePolicy", body=schemas.PolicyBody, answers={200: schemas.PolicyRow}
+    "PUT",
+    _POLICY,
+    "updatePolicy",
+    parameters=(IF_MATCH,),
+    body=schemas.PolicyBody,
+    answers={200: schemas.PolicyRow},
+    errors=(412,),
 )
 @checked(Needs.on(Action.UPDATE_POLICY, named.POLICY))
 def update_policy(request: Request) -> ApiAnswer:
@@ -70,14 +77,24 @@ def update_policy(request: Request) -> ApiAnswer:
         body.id,
         body.statements(),
         request.engine.now_s(),
+        required_checksum(request.headers),
     )
     return answers.of_json(schemas.policy_row(policy))
 
 
-@operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
+@operations.add(
+    "DELETE",
+    _POLICY,
+    "deletePolicy",
+    parameters=(IF_MATCH,),
+    answers={204: None},
+    errors=(412,),
+)
 @checked(Needs.on(Action.DELETE_POLICY, named.POLICY))
 def delete_policy(request: Request) -> ApiAnswer:
-    policies.delete(request.services.accounts, request.name("policy_id"))
+    policies.delete(
+        request.services.accounts, request.name("policy_id"), required_checksum(request.headers)
+    )
     return answers.empty()
 
 

@@ -3,14 +3,14 @@
 from graveler.access.actions import Action
 from graveler.errors import NotFoundError
 from graveler.http.schemas import protection as schemas
-from graveler.http.write_conditions import non_empty_header
+from graveler.http.write_conditions import required_checksum
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
-from graveler_functions.api.contract import header
+from graveler_functions.api.contract import IF_MATCH
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -26,14 +26,14 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 @checked(Needs.on(Action.GET_PROTECTION_RULES, named.REPOSITORY))
 def get_rules(request: Request) -> ApiAnswer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
-    return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
+    return answers.of_json(_rows(rules), headers=answers.etag(checksum))
 
 
 @operations.add(
     "PUT",
     _RULES,
     "setBranchProtectionRules",
-    parameters=(header("If-Match"),),
+    parameters=(IF_MATCH,),
     body=list[schemas.ProtectionRuleBody],
     answers={204: None},
     errors=(403, 412),
@@ -43,12 +43,11 @@ def set_rules(request: Request) -> ApiAnswer:
     rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
-    if_match = non_empty_header(request.headers, "If-Match")
     repositories.set_protection_rules(
         request.engine,
         request.repository,
         [ProtectionRule(pattern) for pattern in patterns],
-        None if if_match is None else if_match.strip().strip('"'),
+        required_checksum(request.headers),
     )
     return answers.empty()
 

@@ -3,6 +3,7 @@
 from graveler.access.actions import Action
 from graveler.http.schemas import retention as schemas
 from graveler.http.schemas.tasks import TaskCreated, error_of
+from graveler.http.write_conditions import required_checksum
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.model.tasks import TaskKind
 from graveler.operations import retention
@@ -13,7 +14,7 @@ from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
-from graveler_functions.api.contract import WAITING, required_text
+from graveler_functions.api.contract import IF_MATCH, WAITING, required_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -29,37 +30,56 @@ _COLLECTION = "/repositories/<repository>/gc"
 )
 @checked(Needs.on(Action.GET_COLLECTION_RULES, named.REPOSITORY))
 def get_rules(request: Request) -> ApiAnswer:
-    rules = retention.get_rules(request.engine, request.repository)
-    return answers.of_json(schemas.rules_body(rules))
+    rules, checksum = retention.get_rules(request.engine, request.repository)
+    return answers.of_json(schemas.rules_body(rules), headers=answers.etag(checksum))
 
 
-@operations.add("PUT", _RULES, "setGCRules", body=schemas.Rules, answers={204: None}, errors=(403,))
+@operations.add(
+    "PUT",
+    _RULES,
+    "setGCRules",
+    parameters=(IF_MATCH,),
+    body=schemas.Rules,
+    answers={204: None},
+    errors=(403, 412),
+)
 @operations.add(
     "POST",
     f"{_COLLECTION}/rules",
     "internalSetGarbageCollectionRules",
+    parameters=(IF_MATCH,),
     body=schemas.Rules,
     answers={204: None},
-    errors=(403,),
+    errors=(403, 412),
 )
 @checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def set_rules(request: Request) -> ApiAnswer:
     rules = schemas.rules_of(request.decode(schemas.Rules))
-    retention.set_rules(request.engine, request.repository, rules)
+    retention.set_rules(
+        request.engine, request.repository, rules, required_checksum(request.headers)
+    )
     return answers.empty()
 
 
-@operations.add("DELETE", _RULES, "deleteGCRules", answers={204: None}, errors=(403,))
+@operations.add(
+    "DELETE",
+    _RULES,
+    "deleteGCRules",
+    parameters=(IF_MATCH,),
+    answers={204: None},
+    errors=(403, 412),
+)
 @operations.add(
     "DELETE",
     f"{_COLLECTION}/rules",
     "internalDeleteGarbageCollectionRules",
+    parameters=(IF_MATCH,),
     answers={204: None},
-    errors=(403,),
+    errors=(403, 412),
 )
 @checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def delete_rules(request: Request) -> ApiAnswer:
-    retention.delete_rules(request.engine, request.repository)
+    retention.delete_rules(request.engine, request.repository, required_checksum(request.headers))
     return answers.empty()
 
 

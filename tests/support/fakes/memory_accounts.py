@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from graveler.access.digests import secret_digest
-from graveler.access.policy import Policy
+from graveler.access.policy import Policy, checksum_of
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
@@ -192,15 +192,20 @@ class MemoryAccountStore:
     def policies(self, prefix: str, after: str, amount: int) -> Page[Policy]:
         return self._page(self._policies.values(), _name, prefix, after, amount)
 
-    def update_policy(self, policy: Policy) -> None:
+    def update_policy(self, policy: Policy, if_match: str | None = None) -> None:
         with self._lock:
-            _required(self._policies, policy.name, "policy")
-            known = self._policies[policy.name]
+            known = self._matching(policy.name, if_match)
             self._policies[policy.name] = replace(known, statements=policy.statements)
 
-    def delete_policy(self, name: str) -> None:
+    def _matching(self, name: str, if_match: str | None) -> Policy:
+        _required(self._policies, name, "policy")
+        if if_match not in {None, checksum_of(self._policies[name])}:
+            raise Refusal.CHANGED.error(f"policy {name!r} has changed: read it again")
+        return self._policies[name]
+
+    def delete_policy(self, name: str, if_match: str | None = None) -> None:
         with self._lock:
-            _required(self._policies, name, "policy")
+            self._matching(name, if_match)
             del self._policies[name]
             self._of_users = {pair for pair in self._of_users if pair[1] != name}
             self._of_groups = {pair for pair in self._of_groups if pair[1] != name}

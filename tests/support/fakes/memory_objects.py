@@ -235,11 +235,15 @@ class MemoryObjectStore:
         *,
         headers: DataHeaders = NO_HEADERS,
         if_absent: bool = False,
+        if_match: str = "",
     ) -> ObjectInfo:
         with self._lock:
             self._check_bucket(uri)
-            if if_absent and uri in self._objects:
+            known = self._objects.get(uri)
+            if if_absent and known is not None:
                 raise PreconditionFailedError(f"{uri} exists")
+            if if_match and (known is None or known.info.checksum != if_match):
+                raise PreconditionFailedError(f"{uri} does not have the ETag {if_match}")
             checksum = _md5(content)
             return self._store(uri, content, content_type, checksum, headers=headers.sent)
 
@@ -267,7 +271,7 @@ class MemoryObjectStore:
                 content = content[byte_range[0] : byte_range[1] + 1]
             self.bytes_read[uri] = self.bytes_read.get(uri, 0) + len(content)
             told = {k: v for k, v in found.info.headers.items() if k not in CHECKSUMS}
-            return StoredContent(content, told)
+            return StoredContent(content, told, found.info.checksum)
 
     def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
         with self._lock:

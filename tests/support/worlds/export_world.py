@@ -54,10 +54,13 @@ class WatchedObjects(MemoryObjectStore):
         *,
         headers: DataHeaders = NO_HEADERS,
         if_absent: bool = False,
+        if_match: str = "",
     ) -> ObjectInfo:
         self.before("put", uri)
         with self._lock:
-            info = super().put(uri, content, content_type, headers=headers, if_absent=if_absent)
+            info = super().put(
+                uri, content, content_type, headers=headers, if_absent=if_absent, if_match=if_match
+            )
             self.after(uri)
         return info
 

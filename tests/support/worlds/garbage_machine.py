@@ -266,7 +266,7 @@ class Users:
 
     def rules(self) -> RetentionRules | None:
         try:
-            return retention.get_rules(self.engine, REPO)
+            return retention.get_rules(self.engine, REPO)[0]
         except NotFoundError:
             return None
 

@@ -43,6 +43,7 @@ def test_codes_of_errors_never_change():
         "invalid_input",
         "merge_conflict",
         "no_changes",
+        "no_rules",
         "not_found",
         "precondition_failed",
         "range_not_satisfiable",
@@ -98,6 +99,11 @@ def test_an_answer_names_the_class_of_its_error():
 def test_a_range_outside_the_object_reports_its_size():
     assert headers_of(errors.RangeNotSatisfiableError("m", 0))["Content-Range"] == "bytes */0"
     assert "Content-Range" not in headers_of(errors.RangeNotSatisfiableError("m"))
+
+
+def test_an_answer_that_there_are_no_rules_has_their_etag():
+    assert headers_of(errors.NoRulesError("lake", "abc"))["ETag"] == '"abc"'
+    assert "ETag" not in headers_of(errors.error_of_code("no_rules", "not found"))
 
 
 def test_an_error_class_without_a_status_is_noticed():

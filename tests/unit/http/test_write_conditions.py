@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import InvalidInputError, UnsupportedError
-from graveler.http.write_conditions import requirement_of
+from graveler.http.write_conditions import required_checksum, requirement_of
 from graveler.model import NO_REQUIREMENT, Requirement
 from tests.support.checks.cases import for_each
 
@@ -50,3 +50,18 @@ def test_a_write_of_other_content_than_some_is_not_served(tag):
 def test_malformed_conditions_are_refused_and_not_ignored(headers):
     with pytest.raises(InvalidInputError):
         requirement_of(headers)
+
+
+@for_each(
+    ("header", "checksum"),
+    [(None, None), ('"abc"', "abc"), (" abc ", "abc"), ('""', ""), ('"0a-2"', "0a-2")],
+)
+def test_a_change_requires_the_checksum_that_was_read_with_and_without_quotes(header, checksum):
+    headers = {} if header is None else {"if-match": header}
+    assert required_checksum(headers) == checksum
+
+
+@for_each("header", ["", " ", "*", '"abc', 'abc"', '"a", "b"', 'W/"abc"', "a b", "ü"])
+def test_a_change_that_requires_anything_else_is_refused(header):
+    with pytest.raises(InvalidInputError):
+        required_checksum({"if-match": header})

@@ -1,11 +1,11 @@
 """Policies in DynamoDB, their attachments, and the effective policies of a user."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import msgspec
+from pynamodb.expressions.condition import Condition
 
-from graveler.access.policy import Policy, Statement
+from graveler.access.policy import Policy, Statement, checksum_of
 from graveler.aws.dynamodb.accounts.groups import GroupRecords
 from graveler.aws.dynamodb.accounts.records import (
     TRIES_MAX,
@@ -23,7 +23,7 @@ from graveler.aws.dynamodb.accounts.records import (
 )
 from graveler.aws.dynamodb.models import ACCOUNTS, GROUP, POLICY, USER, HolderItem, PolicyItem
 from graveler.aws.dynamodb.tables import Raw, key
-from graveler.aws.errors import ConditionFailedError
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import InvalidInputError
 from graveler.limits import POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
@@ -59,6 +59,17 @@ def _text_of(policy: Policy) -> str:
     return msgspec.json.encode(policy.statements).decode()
 
 
+def _is_unchanged(raw: Raw) -> Condition:
+    """Return the condition that the policy is the one that was read, with its statements."""
+    statements: str = raw["statements"]["S"]
+    unchanged: Condition = has_uid(uid_of(raw)) & (PolicyItem.statements == statements)
+    return unchanged
+
+
+def _changed(name: str) -> Exception:
+    return Refusal.CHANGED.error(f"policy {name!r} has changed: read it again")
+
+
 class PolicyRecords(GroupRecords):
     """The part of AccountStore that stores policies."""
 
@@ -74,24 +85,44 @@ class PolicyRecords(GroupRecords):
     def policies(self, prefix: str, after: str, amount: int) -> Page[Policy]:
         return self._page(ACCOUNTS, POLICY, prefix, after, amount, policy_of)
 
-    def update_policy(self, policy: Policy) -> None:
+    def update_policy(self, policy: Policy, if_match: str | None = None) -> None:
+        sort = POLICY + policy.name
+        condition: Condition = PolicyItem.sort.exists()
+        if if_match is not None:
+            condition = _is_unchanged(self._matching(policy.name, if_match))
         update = self.tables.update(
-            key(ACCOUNTS, POLICY + policy.name),
-            [PolicyItem.statements.set(_text_of(policy))],
-            PolicyItem.sort.exists(),
+            key(ACCOUNTS, sort), [PolicyItem.statements.set(_text_of(policy))], condition
         )
         try:
-            self.tables.dynamodb.call("UpdateItem", update)
-        except ConditionFailedError as error:
-            raise not_found(POLICY + policy.name) from error
+            # UpdateItem could be refused because of its own attempt whose answer was lost.
+            self.tables.transact([{"Update": update}])
+        except TransactionCancelledError as error:
+            raise (not_found(sort) if if_match is None else _changed(policy.name)) from error
 
-    def delete_policy(self, name: str) -> None:
-        [raw] = self._required(POLICY + name)
+    def delete_policy(self, name: str, if_match: str | None = None) -> None:
+        raw = self._matching(name, if_match)
+        condition = has_uid(uid_of(raw)) if if_match is None else _is_unchanged(raw)
         # The holders' references with its uid are dead from now on.
-        delete = self.tables.delete(key(ACCOUNTS, POLICY + name), has_uid(uid_of(raw)))
-        # Deleted by another request, or by an earlier attempt of this one.
-        with suppress(ConditionFailedError):
+        delete = self.tables.delete(key(ACCOUNTS, POLICY + name), condition)
+        try:
             self.tables.dynamodb.call("DeleteItem", delete)
+        except ConditionFailedError as error:
+            # Deleted by another request, or by an earlier attempt of this one, or updated.
+            found = self._item(POLICY + name)
+            if found is not None and uid_of(found) == uid_of(raw):
+                raise _changed(name) from error
+
+    def _matching(self, name: str, if_match: str | None) -> Raw:
+        """Return the policy's item.
+
+        Raises:
+            NotFoundError: it does not exist.
+            PreconditionFailedError: it has another checksum than if_match.
+        """
+        [raw] = self._required(POLICY + name)
+        if if_match not in {None, checksum_of(policy_of(raw))}:
+            raise _changed(name)
+        return raw
 
     # Attachments
 

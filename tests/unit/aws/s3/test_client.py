@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import md5
 from time import sleep
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -191,7 +192,16 @@ def test_a_copy_that_fails_after_its_status_is_tried_again() -> None:
     assert aws.requests[0].headers["x-amz-copy-source"] == b"bucket/a%20b"
 
 
-def test_a_put_if_absent_recognizes_itself() -> None:
+CONDITIONS: list[tuple[dict[str, Any], str, bytes]] = [
+    ({"if_absent": True}, "if-none-match", b"*"),
+    ({"if_match": "abc"}, "if-match", b'"abc"'),
+]
+
+
+@pytest.mark.parametrize(("condition", "name", "value"), CONDITIONS)
+def test_a_put_with_a_condition_recognizes_itself(
+    condition: dict[str, Any], name: str, value: object
+) -> None:
     mark = "x-amz-meta-graveler-write"
 
     def found(aws: ScriptedS3) -> Answer:
@@ -199,14 +209,18 @@ def test_a_put_if_absent_recognizes_itself() -> None:
         return Answer(200, {**FOUND.headers, mark: aws.requests[0].headers[mark].decode()})
 
     aws = ScriptedS3(TIMED_OUT, refusal(412, "PreconditionFailed"), found)
-    info = aws.objects.put("s3://bucket/key", b"content", "a/b", if_absent=True)
+    info = aws.objects.put("s3://bucket/key", b"content", "a/b", **condition)
+    assert aws.requests[0].headers[name] == value
     assert info.last_modified_ns == int(DATE.timestamp()) * 10**9
 
 
-def test_a_put_if_absent_does_not_take_anothers_object_for_its_own() -> None:
+@pytest.mark.parametrize("condition", [condition for condition, *_ in CONDITIONS])
+def test_a_put_with_a_condition_does_not_take_anothers_object_for_its_own(
+    condition: dict[str, Any],
+) -> None:
     aws = ScriptedS3(TIMED_OUT, refusal(412, "PreconditionFailed"), FOUND)
     with pytest.raises(PreconditionFailedError):
-        aws.objects.put("s3://bucket/key", b"content", "a/b", if_absent=True)
+        aws.objects.put("s3://bucket/key", b"content", "a/b", **condition)
 
 
 def test_an_upload_that_an_earlier_attempt_completed_is_complete() -> None:
