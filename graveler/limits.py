@@ -41,6 +41,8 @@ ACCOUNT_NAME_BYTES_MAX = 256
 # References are in the item of the user or group, which every look-up of policies reads.
 GROUPS_OF_USER_MAX = 100
 POLICIES_ATTACHED_MAX = 100
+# A page of a policy's attachments reads so many users and groups; each has them in its item.
+HOLDERS_READ_MAX = 1000
 # Of one policy's statements as JSON. AWS allows 6 KB.
 POLICY_BYTES_MAX = 64 * 1024
 GROUP_DESCRIPTION_BYTES_MAX = 1024

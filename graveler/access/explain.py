@@ -1,6 +1,6 @@
 """Says how policies decide one permission, and by which statement, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graveler.access.conditions import Facts
@@ -36,13 +36,18 @@ class Explanation:
 
 
 def explain(
-    user: str, policies: Sequence[Policy], permission: Permission, facts: Facts
-) -> Explanation:
-    """Return how the user's policies decide the permission of a request with those facts."""
+    user: str, policies: Sequence[Policy], permissions: Iterable[Permission], facts: Facts
+) -> list[Explanation]:
+    """Return how the user's policies decide each permission of a request with those facts."""
     rights = Rights(user, policies)
-    decision = rights.decide(permission, facts)
-    statement = None
-    if decision.source is not None:
-        policy = next(each for each in policies if each.name == decision.source.policy)
-        statement = policy.statements[decision.source.number - 1]
-    return Explanation(permission, decision, statement, rights.allows_somewhere(permission.action))
+    by_name = {policy.name: policy for policy in policies}
+
+    def explained(permission: Permission) -> Explanation:
+        decision = rights.decide(permission, facts)
+        source, statement = decision.source, None
+        if source is not None:
+            statement = by_name[source.policy].statements[source.number - 1]
+        is_elsewhere = rights.allows_somewhere(permission.action)
+        return Explanation(permission, decision, statement, is_elsewhere)
+
+    return list(map(explained, permissions))

@@ -4,6 +4,7 @@ An ARN is `arn:lakefs:<service>:<region>:<account>:<resource>`. Region and accou
 ARNs that operations need. In a policy, only the resource may have wildcards.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ _FIELDS = 6
 
 _FS = "arn:lakefs:fs:::"
 _AUTH = "arn:lakefs:auth:::"
+
+_REPOSITORY = "{repository}"
+_WILDCARD = re.compile(r"[*?]")
 
 _list_decoder = msgspec.json.Decoder(list[str])
 
@@ -148,6 +152,27 @@ def covering(resource: str, user: str) -> Coverage | None:
         _within(arn, pattern.matches_all_below),
         _within(arn, pattern.matches_some_below),
     )
+
+
+def can_match(resource: str, form: str) -> bool:
+    """Return whether a policy's resource can match a resource of the form.
+
+    Braces in the form mark names to fill in, as in `arn:lakefs:fs:::repository/{repository}`. Only
+    the last name may have slashes. A resource with wildcards may count as matching by mistake.
+    """
+    if ALL in {resource, form}:
+        return resource == ALL
+    pattern, filled = parsed(resource.replace(USER_VARIABLE, "user")), parsed(form)
+    if pattern is None or filled is None or pattern.service != filled.service:
+        return False
+    kind, _, rest = pattern.resource.partition("/")
+    name = rest.partition("/")[0]
+    if _WILDCARD.search(kind) or "?" in name:  # it may match a slash
+        return True
+    filled_in = filled.resource.replace(_REPOSITORY, name.replace("*", ""))
+    beginning, has_name, _ = filled_in.partition("{")
+    matched = Pattern(pattern.resource)
+    return matched.matches_some_below(beginning) if has_name else matched.matches(beginning)
 
 
 def _within(pattern: Arn, matches: Matches) -> Covers:

@@ -4,7 +4,10 @@ Messages begin as lakeFS's. The details name the field, and what it may be.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
 
 from graveler.access.actions import SERVICES, Action
 from graveler.access.conditions import CATALOG_FIELDS, FIELDS, OPERATORS, network_of
@@ -15,6 +18,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import (
     ARN_BYTES_MAX,
     CONDITION_VALUES_MAX,
+    POLICY_BYTES_MAX,
     POLICY_STATEMENTS_MAX,
     STATEMENT_ACTIONS_MAX,
     STATEMENT_RESOURCES_MAX,
@@ -29,7 +33,27 @@ _KINDS = {
 # What a repository's own resources begin with, behind its name.
 _KINDS_IN_REPOSITORY = ("object", "branch", "tag")
 _FORMS = "use `*`, or an ARN such as arn:lakefs:fs:::repository/<name>, or a JSON list of these"
+_ACTIONS = "docs/access.md lists all actions; `fs:*` and `fs:Read*` match several"
+_SERVICES = ", ".join(SERVICES)
 _WILDCARD = re.compile(r"[*?]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a field of a statement, and the remedy.
+
+    number: the statement's, from 1; 0 if the problem is the whole policy's, which has no field.
+    """
+
+    number: int
+    field: str
+    problem: str
+    remedy: str
+
+    @property
+    def error(self) -> InvalidInputError:
+        place = f"statement {self.number}, field `{self.field}`: " if self.number else ""
+        return InvalidInputError(f"validation error: {self.problem}", f"{place}{self.remedy}")
 
 
 def effect_of(text: str, number: int) -> Effect:
@@ -38,10 +62,16 @@ def effect_of(text: str, number: int) -> Effect:
     Raises:
         InvalidInputError: there is none.
     """
-    try:
-        return Effect(text)
-    except ValueError as error:
-        raise _error(f"effect '{text}'", number, "effect", "use `allow` or `deny`") from error
+    if problem := problem_of_effect(text, number):
+        raise problem.error
+    return Effect(text)
+
+
+def problem_of_effect(text: str, number: int) -> Problem | None:
+    """Return what is wrong with the text of an effect; None if nothing is."""
+    if text in set(Effect):
+        return None
+    return Problem(number, "effect", f"effect '{_shown(text)}'", "use `allow` or `deny`")
 
 
 def check_statements(statements: Sequence[Statement]) -> None:
@@ -50,45 +80,57 @@ def check_statements(statements: Sequence[Statement]) -> None:
     Raises:
         InvalidInputError: there are none or too many, or a field of one is invalid.
     """
+    for problem in problems_of(statements):
+        raise problem.error
+
+
+def problems_of(statements: Sequence[Statement]) -> Iterator[Problem]:
+    """Yield all that keeps statements from being stored as a policy."""
     if not 1 <= len(statements) <= POLICY_STATEMENTS_MAX:
-        raise InvalidInputError(
-            f"validation error: {len(statements)} statements",
-            f"a policy has 1 to {POLICY_STATEMENTS_MAX} statements",
-        )
+        remedy = f"a policy has 1 to {POLICY_STATEMENTS_MAX} statements"
+        yield Problem(0, "", f"{len(statements)} statements", remedy)
+        return
     for number, statement in enumerate(statements, 1):
-        _check_actions(statement.actions, number)
-        _check_resource(statement.resource, number)
-        _check_conditions(statement.conditions, number)
+        fields = {
+            "action": _problems_of_actions(statement.actions),
+            "resource": _problems_of_resources(statement.resource),
+            "condition": _problems_of_conditions(statement.conditions),
+        }
+        for field, found in fields.items():
+            yield from (Problem(number, field, *each) for each in found)
+    if (size_bytes := len(msgspec.json.encode(statements))) > POLICY_BYTES_MAX:
+        remedy = f"the statements of a policy have at most {POLICY_BYTES_MAX} bytes"
+        yield Problem(0, "", f"{size_bytes} bytes", remedy)
 
 
-def _check_actions(actions: Sequence[str], number: int) -> None:
+# A problem and its remedy.
+_Found = tuple[str, str]
+
+
+def _problems_of_actions(actions: Sequence[str]) -> Iterator[_Found]:
     if not 1 <= len(actions) <= STATEMENT_ACTIONS_MAX:
-        remedy = f"list 1 to {STATEMENT_ACTIONS_MAX} actions"
-        raise _error(f"{len(actions)} actions", number, "action", remedy)
+        yield f"{len(actions)} actions", f"list 1 to {STATEMENT_ACTIONS_MAX} actions"
+        return
     for action in actions:
         if len(action) <= ARN_BYTES_MAX and any(map(compiled(action), Action)):
             continue
         service, colon, _ = action.partition(":")
         if colon and not _WILDCARD.search(service) and service not in SERVICES:
-            problem = f"{_shown(action)}: invalid service name"
-            remedy = f"the services are {', '.join(SERVICES)}"
+            yield f"{_shown(action)}: invalid service name", f"the services are {_SERVICES}"
         else:
-            problem = f"{_shown(action)}: invalid action"
-            remedy = "docs/access.md lists all actions; `fs:*` and `fs:Read*` match several"
-        raise _error(problem, number, "action", remedy)
+            yield f"{_shown(action)}: invalid action", _ACTIONS
 
 
-def _check_resource(resource: str, number: int) -> None:
+def _problems_of_resources(resource: str) -> Iterator[_Found]:
     resources = listed(resource)
     if resources is None:
-        raise _error(f"ARN '{_shown(resource)}'", number, "resource", "the JSON list is malformed")
-    if not 1 <= len(resources) <= STATEMENT_RESOURCES_MAX:
-        remedy = f"list 1 to {STATEMENT_RESOURCES_MAX} resources"
-        raise _error(f"ARN '{_shown(resource)}'", number, "resource", remedy)
-    for each in resources:
-        problem = problem_of_resource(each)
-        if problem:
-            raise _error(f"ARN '{_shown(each)}'", number, "resource", problem)
+        yield f"ARN '{_shown(resource)}'", "the JSON list is malformed"
+    elif not 1 <= len(resources) <= STATEMENT_RESOURCES_MAX:
+        yield f"ARN '{_shown(resource)}'", f"list 1 to {STATEMENT_RESOURCES_MAX} resources"
+    else:
+        for each in resources:
+            if problem := problem_of_resource(each):
+                yield f"ARN '{_shown(each)}'", problem
 
 
 def problem_of_resource(resource: str) -> str:
@@ -126,44 +168,38 @@ def _problem_of_kind(arn: Arn) -> str:
     return f"after the repository's name and a slash, resources begin with {kinds_in}"
 
 
-def _check_conditions(conditions: Conditions, number: int) -> None:
+def _problems_of_conditions(conditions: Conditions) -> Iterator[_Found]:
     values_of_all = 0
     for operator, fields in conditions.items():
         if operator not in OPERATORS:
             problem = f"unsupported condition operator: {_shown(operator)}"
-            raise _error(problem, number, "condition", f"use {', '.join(OPERATORS)}")
+            yield problem, f"use {', '.join(OPERATORS)}"
+            continue
         for name, values in fields.items():
             if name not in FIELDS and not name.startswith(CATALOG_FIELDS):
                 problem = f"unknown condition field '{_shown(name)}'"
-                raise _error(problem, number, "condition", f"use {', '.join(FIELDS)}")
+                yield problem, f"use {', '.join(FIELDS)}"
             if not values:
                 problem = f"no values for condition field '{_shown(name)}'"
-                raise _error(problem, number, "condition", "list one value or more")
+                yield problem, "list one value or more"
             values_of_all += len(values)
-            _check_values(operator, name, values, number)
+            yield from _problems_of_values(operator, name, values)
     if values_of_all > CONDITION_VALUES_MAX:
-        problem = f"{values_of_all} values in conditions"
-        raise _error(problem, number, "condition", f"list {CONDITION_VALUES_MAX} at most")
+        yield f"{values_of_all} values in conditions", f"list {CONDITION_VALUES_MAX} at most"
 
 
-def _check_values(operator: str, name: str, values: Sequence[str], number: int) -> None:
+def _problems_of_values(operator: str, name: str, values: Sequence[str]) -> Iterator[_Found]:
     for value in values:
         if len(value.encode(errors="surrogatepass")) > ARN_BYTES_MAX:
             problem = f"a value of condition field '{_shown(name)}' is too long"
-            raise _error(problem, number, "condition", f"it has {ARN_BYTES_MAX} bytes at most")
-        if not operator.endswith("IpAddress"):
-            continue
-        try:
-            network_of(value)
-        except ValueError as error:
-            problem = f"invalid IP/CIDR format in {operator} for '{_shown(name)}': {_shown(value)}"
-            remedy = "use an address, or a block such as 10.0.0.0/8 or 2001:db8::/32"
-            raise _error(problem, number, "condition", remedy) from error
-
-
-def _error(problem: str, number: int, field: str, remedy: str) -> InvalidInputError:
-    details = f"statement {number}, field `{field}`: {remedy}"
-    return InvalidInputError(f"validation error: {problem}", details)
+            yield problem, f"it has {ARN_BYTES_MAX} bytes at most"
+        elif operator.endswith("IpAddress"):
+            try:
+                network_of(value)
+            except ValueError:
+                problem = f"invalid IP/CIDR format in {operator} for '{_shown(name)}': "
+                remedy = "use an address, or a block such as 10.0.0.0/8 or 2001:db8::/32"
+                yield problem + _shown(value), remedy
 
 
 def _shown(text: str) -> str:

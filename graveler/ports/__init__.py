@@ -23,6 +23,7 @@ from graveler.ports.accounts import (
     LoginKey,
     LookUp,
     NewGroup,
+    PolicyHolder,
     StandardAccess,
     User,
 )
@@ -127,6 +128,7 @@ __all__ = [
     "ObjectStore",
     "PartInfo",
     "PartsPage",
+    "PolicyHolder",
     "Presigner",
     "PullRequestStore",
     "RefStore",

@@ -7,7 +7,7 @@ Methods raise NotFoundError and AlreadyExistsError with lakeFS's messages.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from graveler.access.policy import Policy
 from graveler.model import Page
@@ -44,6 +44,19 @@ class Group:
     name: str
     creation_date: int  # Unix seconds
     description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyHolder:
+    """A group or a user that has a policy attached."""
+
+    kind: Literal["group", "user"]
+    name: str
+
+    @property
+    def place(self) -> str:
+        """Its place in listings of holders: groups come before users."""
+        return f"{self.kind}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +313,13 @@ class PolicyStore(Protocol):
 
     def policies_of_group(self, group: str, prefix: str, after: str, amount: int) -> Page[Policy]:
         """Return a page of the policies attached to the group; none without the group."""
+
+    def holders_of(self, policy: str, prefix: str, after: str, amount: int) -> Page[PolicyHolder]:
+        """Return a page of the groups and users with the policy attached, by place.
+
+        A page reads HOLDERS_READ_MAX groups and users with the prefix. So it may have fewer results
+        than there are, or none, and next_after says where the next page continues.
+        """
 
     def effective_policies(self, user: str) -> Sequence[Policy]:
         """Return the policies of the user and of the user's groups, each once, by name.

@@ -9,7 +9,7 @@ import pytest
 
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement, checksum_of
-from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.accounts import DynamoAccountStore, policies
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.models import ACCOUNTS, MEMBER_OF, PRINCIPAL, PrincipalItem
 from graveler.aws.dynamodb.tables import Tables, key
@@ -56,6 +56,17 @@ def store(world: World) -> AccountStore:
 
 def effective(store: AccountStore, user: str) -> list[str]:
     return [each.name for each in store.effective_policies(user)]
+
+
+def holders(store: AccountStore, name: str, prefix: str = "", after: str = "") -> list[str]:
+    """Return the places of the holders, from pages of one."""
+    found: list[str] = []
+    while True:
+        page = store.holders_of(name, prefix, after, 1)
+        found += [holder.place for holder in page.results]
+        after = page.next_after
+        if not after:
+            return found
 
 
 def works(store: AccountStore, made: Credential) -> bool:
@@ -189,6 +200,28 @@ class TestMembersAndAttachments:
             store.policies_of_group("nobody", "", "", 10),
         ):
             assert listed.results == ()
+
+    def test_the_holders_of_a_policy_are_listed_groups_first(self, store: AccountStore) -> None:
+        store.create_policy(policy("Reader"))
+        for user in ("ann", "bob"):
+            store.attach_to_user("Read", user)
+        for group in ("Readers", "Writers"):
+            store.attach_to_group("Read", group)
+        store.attach_to_user("Reader", "bob")
+        store.add_member("Writers", "bob")
+        assert holders(store, "Read") == ["group/Readers", "group/Writers", "user/ann", "user/bob"]
+        assert holders(store, "Reader") == ["user/bob"]
+        assert holders(store, "Write") == holders(store, "Nothing") == []
+        assert holders(store, "Read", prefix="W") == ["group/Writers"]
+        assert holders(store, "Read", prefix="b", after="user/a") == ["user/bob"]
+        assert holders(store, "Read", prefix="a", after="user/b") == []
+        assert holders(store, "Read", after="group/x") == ["user/ann", "user/bob"]
+        store.detach_from_group("Read", "Readers")
+        store.delete_user("bob")
+        assert holders(store, "Read") == ["group/Writers", "user/ann"]
+        store.delete_policy("Read")
+        store.create_policy(policy("Read"))
+        assert holders(store, "Read") == []
 
     def test_twice_is_refused_and_nothing_is_nothing(self, store: AccountStore) -> None:
         store.add_member("Readers", "ann")
@@ -421,6 +454,27 @@ class TestDynamoDB:
             trips.clear()
             assert effective(store, "ann") == ["Read", "Write"]
             assert trips == ["BatchGetItem"] * expected
+
+    def test_a_page_of_holders_reads_so_many_users_and_groups(
+        self,
+        store: AccountStore,
+        dynamodb_stores: DynamoDBStores,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        strong(dynamodb_stores)
+        monkeypatch.setattr(policies, "HOLDERS_READ_MAX", 3)
+        for number in range(5):
+            store.create_user(User(f"u{number}", 1))
+        store.attach_to_user("Read", "u3")
+        after, found = "", []
+        for expected in ("user/ann", "user/u1", ""):
+            dynamodb_stores.round_trips.clear()
+            page = store.holders_of("Read", "", after, 10)
+            assert dynamodb_stores.round_trips.count("Query") <= 2
+            assert page.next_after == expected
+            after = page.next_after
+            found.append([holder.place for holder in page.results])
+        assert found == [[], [], ["user/u3"]]
 
     def test_a_key_s_look_up_takes_one_request(
         self, store: AccountStore, dynamodb_stores: DynamoDBStores

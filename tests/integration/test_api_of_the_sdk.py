@@ -33,6 +33,14 @@ ACCEPTED = {
             for operation in (*("hard_reset_branch", "merge_into_branch", "merge_pull_request"),)
         ),
         *(
+            f"{operation} has the parameter If-Match"
+            for operation in (
+                *("delete_policy", "update_policy", "delete_gc_rules", "set_gc_rules"),
+                "internal_delete_garbage_collection_rules",
+                "internal_set_garbage_collection_rules",
+            )
+        ),
+        *(
             f"{operation} has the parameter {name}"
             for operation in (
                 *("copy_object", "delete_object", "stage_object"),

@@ -128,6 +128,156 @@ def test_a_user_without_rights_may_ask_about_themself_only():
     assert bob.ask_as("GET", f"/auth/users/ann/access{query}").status == 401
 
 
+def list_access(api, resource, user="bob", **query):
+    reply = api.ask("GET", f"/auth/users/{user}/access/actions", resource=resource, **query)
+    assert reply.status == 200, reply
+    assert (reply.json["user"], reply.json["resource"]) == (user, resource)
+    return {row.pop("action"): row for row in reply.json["results"]}
+
+
+def test_a_list_says_what_a_user_may_do_to_one_resource(api):
+    outside = list_access(api, DATA.replace("x", "secret/x"), source_ip="198.51.100.1")
+    assert outside == {
+        "fs:ReadObject": {
+            "verdict": "denied",
+            "reason": "statement 1 of policy 'write' denies it",
+            "policy": "write",
+            "statement_number": 1,
+        },
+        "fs:WriteObject": {
+            "verdict": "allowed",
+            "reason": "statement 2 of policy 'write' allows it",
+            "policy": "write",
+            "statement_number": 2,
+        },
+        "fs:DeleteObject": {
+            "verdict": "denied",
+            "reason": "statement 1 of policy 'guard' denies it",
+            "policy": "guard",
+            "statement_number": 1,
+        },
+    }
+    below = list_access(api, DATA.replace("x", "*"), source_ip="203.0.113.9")
+    assert [row["verdict"] for row in below.values()] == ["allowed", "allowed", "denied"]
+
+
+def test_a_list_has_the_actions_about_the_kind_of_its_resource(api):
+    lake = "arn:lakefs:fs:::repository/lake"
+    assert {"fs:ReadRepository", "pr:ReadPullRequest"} <= list_access(api, lake).keys()
+    assert "fs:ReadObject" not in list_access(api, lake)
+    assert "fs:ReadTag" in list_access(api, f"{lake}/tag/v1")
+    assert list(list_access(api, "*")) == [
+        "fs:ReadConfig",
+        "auth:ListUsers",
+        "auth:ListGroups",
+        "auth:ListPolicies",
+    ]
+    assert list_access(api, "arn:lakefs:auth:::user/bob")["auth:ReadUser"] == {
+        "verdict": "not_allowed",
+        "reason": "no statement allows auth:ReadUser on any resource",
+    }
+    assert list_access(api, "arn:lakefs:catalog:::table/x") == {}
+
+
+def test_a_list_is_what_the_explanations_of_its_actions_say(api):
+    for resource in (DATA, DATA.replace("x", "*"), "arn:lakefs:fs:::repository/lake/branch/b"):
+        for action, row in list_access(api, resource).items():
+            explained = explain(api, action, resource)
+            assert row == {
+                name: explained[name] if name != "reason" else explained[name].partition(";")[0]
+                for name in row
+            }
+
+
+def test_a_list_that_cannot_be_made_says_why(api):
+    path = "/auth/users/bob/access/actions"
+    bad = [("lake", ""), (DATA.replace("object", "objekt"), ""), (DATA, "here")]
+    for resource, address in bad:
+        assert api.ask("GET", path, resource=resource, source_ip=address).status == 400
+    assert api.ask("GET", path).status == 400
+    assert api.ask("GET", path.replace("bob", "eve"), resource=DATA).status == 404
+
+
+def test_a_list_reads_the_policies_of_the_user_once(api, monkeypatch):
+    read, reads = api.accounts.effective_policies, []
+
+    def counted(user):
+        reads.append(user)
+        return read(user)
+
+    monkeypatch.setattr(api.accounts, "effective_policies", counted)
+    assert list_access(api, "arn:lakefs:fs:::repository/lake")
+    assert reads.count("bob") == 1
+
+
+def test_a_check_of_a_policy_stores_nothing_and_finds_what_its_creation_refuses(api):
+    wrong = {"effect": "alow", "action": ["fs:Reed", "x:y"], "resource": '["lake", "*"]'}
+    reply = api.ask("POST", "/auth/check_policy", {"id": "new", "statement": [GUARD, wrong]})
+    assert (reply.status, reply.json["warnings"]) == (200, [])
+    problems = reply.json["problems"]
+    assert [(each["statement_number"], each["field"]) for each in problems] == [
+        (2, "effect"),
+        (2, "action"),
+        (2, "action"),
+        (2, "resource"),
+    ]
+    assert problems[0]["problem"] == "effect 'alow'"
+    assert problems[0]["remedy"] == "use `allow` or `deny`"
+    refused = api.ask("POST", "/auth/policies", {"id": "new", "statement": [GUARD, wrong]})
+    assert problems[0]["problem"] in refused.json["message"]
+    assert api.ask("GET", "/auth/policies/new").status == 404
+
+
+def test_a_check_warns_of_what_never_applies(api):
+    lost = {
+        "effect": "allow",
+        "action": ["fs:ReadObject"],
+        "resource": "arn:lakefs:fs:::repository/lake",
+    }
+    reply = api.ask("POST", "/auth/check_policy", {"statement": [WRITE, lost]})
+    assert reply.json == {
+        "problems": [],
+        "warnings": [
+            {
+                "problem": "fs:ReadObject has no effect on these resources",
+                "remedy": "it is about arn:lakefs:fs:::repository/{repository}/object/{path}",
+                "statement_number": 2,
+                "field": "resource",
+            }
+        ],
+    }
+    too_many = api.ask("POST", "/auth/check_policy", {"statement": [lost] * 101}).json
+    assert too_many == {
+        "problems": [{"problem": "101 statements", "remedy": "a policy has 1 to 100 statements"}],
+        "warnings": [],
+    }
+
+
+@pytest.mark.parametrize("statement", [[], [{**GUARD, "Condition": {}}], [{}], None])
+def test_a_check_of_no_statements_is_refused(api, statement):
+    assert api.ask("POST", "/auth/check_policy", {"statement": statement}).status == 400
+
+
+def test_a_policy_may_be_named_as_a_check(api):
+    body = {"id": "check_policy", "statement": [GUARD]}
+    assert api.ask("POST", "/auth/policies", body).status == 201
+    assert api.ask("GET", "/auth/policies/check_policy").json["id"] == "check_policy"
+
+
+def test_the_attachments_of_a_policy_are_listed(api):
+    path = "/auth/policies/write/attachments"
+    rows = [{"kind": "group", "id": "A"}, {"kind": "group", "id": "C"}]
+    assert api.ask("GET", path).json["results"] == rows
+    page = api.ask("GET", path, amount=1).json
+    assert (page["results"], page["pagination"]["next_offset"]) == (rows[:1], "group/A")
+    assert api.ask("GET", path, after="group/A").json["results"] == rows[1:]
+    own = api.ask("GET", "/auth/policies/guard/attachments").json
+    assert own["results"] == [{"kind": "user", "id": "bob"}]
+    missing = api.ask("GET", "/auth/policies/x/attachments")
+    assert (missing.status, missing.json["message"]) == (404, "policy not found")
+    assert api.ask("GET", path, after="A").status == 400
+
+
 def test_all_actions_are_listed_with_their_resources_and_operations(api):
     rows = {row["action"]: row for row in api.ask("GET", "/auth/actions").json["results"]}
     assert list(rows) == list(Action)

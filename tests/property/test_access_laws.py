@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graveler.access.evaluate import Rights, Verdict
 from graveler.access.needs import AllOf, AnyOf, Need, Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.access.resources import Below
+from graveler.access.resources import Below, can_match, covering, parsed
 from graveler.access.wildcards import Pattern, compiled
 from tests.support.worlds import slow_access
 from tests.support.worlds.slow_access import ALLOW, DENY, NEUTRAL
@@ -205,3 +205,26 @@ def test_no_pattern_takes_exponential_time():
     # Backtracking would not end.
     assert not compiled("*a" * 500 + "*b")(text)
     assert not compiled("*a?" * 300 + "*b*")(text)
+
+
+FORMS = ("repository/{repository}", "repository/{repository}/object/{path}", "user/{name}")
+segments = st.text("ab", min_size=1, max_size=3)
+
+
+@given(st.sampled_from(FORMS), segments, segments, st.text("*?=", max_size=40))
+def test_a_pattern_that_matches_a_resource_can_match_its_form(
+    form: str, repository: str, name: str, marks: str
+) -> None:
+    filled = form.replace("{repository}", repository).partition("{")
+    resource = filled[0] + (f"{name}/{name}" if filled[1] else "")
+    # `=` keeps a character, `?` stands for it, and `*` for it and the next one.
+    pattern, rest = "", resource
+    for mark in marks:
+        pattern, rest = (
+            pattern + (rest[:1] if mark == "=" else mark),
+            rest[2 if mark == "*" else 1 :],
+        )
+    prefix = "arn:lakefs:fs:::"
+    found = covering(prefix + pattern + rest, "ann")
+    if found is not None and found.one(parsed(prefix + resource)):
+        assert can_match(prefix + pattern + rest, prefix + form)

@@ -45,12 +45,9 @@ class RefsRecords:
         record_of: Callable[[Raw], T | None],
     ) -> Page[T]:
         """Return a page of a kind's records by name; record_of returns None to omit a record."""
-        lowest = kind + prefix
-        request = self.tables.query(partition, lowest, limit=amount + 1)
-        if after and after >= prefix:
-            if not after.startswith(prefix):
-                return Page(())  # `after` is greater than all names with this prefix
-            request["ExclusiveStartKey"] = key(partition, kind + after)
+        request = self._query_after(partition, kind, prefix, after, amount + 1)
+        if request is None:
+            return Page(())
         results: list[T] = []
         last_name = ""
         for raws in self.tables.pages(request):
@@ -63,6 +60,17 @@ class RefsRecords:
                 results.append(record)
                 last_name = raw["sort"]["S"].removeprefix(kind)
         return Page(tuple(results))
+
+    def _query_after(
+        self, partition: str, kind: str, prefix: str, after: str, limit: int
+    ) -> Request | None:
+        """Return the query for a kind's records by name, behind `after`; None if there are none."""
+        request = self.tables.query(partition, kind + prefix, limit=limit)
+        if after and after >= prefix:
+            if not after.startswith(prefix):
+                return None  # `after` is greater than all names with this prefix
+            request["ExclusiveStartKey"] = key(partition, kind + after)
+        return request
 
     def _put_once(self, put: Request) -> bool:
         """Put an item with a unique attribute `write`; return False if the condition failed.

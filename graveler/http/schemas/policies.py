@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from graveler.access.policy import Policy, Statement
+from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.validation import effect_of
 
 
@@ -16,6 +16,16 @@ class StatementBody(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     resource: str
     action: Annotated[list[str], Meta(min_length=1)]
     condition: dict[str, dict[str, list[str]]] = {}
+
+    def as_statement(self, effect: Effect) -> Statement:
+        """Return the statement with that effect; the operation checks the rest."""
+        return Statement(effect, tuple(self.action), self.resource, self.condition)
+
+
+class StatementList(Struct, frozen=True):
+    """Statements to be checked, perhaps with the other fields of a policy."""
+
+    statement: Annotated[list[StatementBody], Meta(min_length=1)]
 
 
 class PolicyBody(Struct, frozen=True):
@@ -29,9 +39,7 @@ class PolicyBody(Struct, frozen=True):
             InvalidInputError: an effect is neither `allow` nor `deny`.
         """
         return tuple(
-            Statement(
-                effect_of(each.effect, number), tuple(each.action), each.resource, each.condition
-            )
+            each.as_statement(effect_of(each.effect, number))
             for number, each in enumerate(self.statement, 1)
         )
 

@@ -1,6 +1,6 @@
-"""Explain whether a user may do an action: the deciding statement, and how the user has it."""
+"""Explain whether a user may do actions: the deciding statement, and how the user has it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from ipaddress import ip_address
@@ -52,10 +52,7 @@ def explain_access(
         InvalidInputError: the action, the resource or the address is not valid.
         NotFoundError: the user does not exist.
     """
-    permission = Permission(_known_action(action), _checked_resource(resource))
-    facts = {SOURCE_IP: _checked_address(address)}
-    users.get(accounts, user)
-    explanation = explain(user, accounts.effective_policies(user), permission, facts)
+    [explanation] = list_access(accounts, user, [_known_action(action)], resource, address)
     source = explanation.decision.source
     if source is None:
         return ExplainedAccess(explanation)
@@ -70,6 +67,19 @@ def explain_access(
         )
     )
     return ExplainedAccess(explanation, any(each.name == policy for each in own), tuple(groups))
+
+
+def list_access(
+    accounts: AccountStore, user: str, actions: Iterable[Action], resource: str, address: str
+) -> list[Explanation]:
+    """Return whether and why the user may do each action to the resource, by one read of policies.
+
+    Resource, address and errors are those of `explain_access`.
+    """
+    needed, facts = _checked_resource(resource), {SOURCE_IP: _checked_address(address)}
+    users.get(accounts, user)
+    permissions = [Permission(action, needed) for action in actions]
+    return explain(user, accounts.effective_policies(user), permissions, facts)
 
 
 def _groups_of(accounts: AccountStore, user: str) -> Iterator[str]:

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
+from graveler.access.coverage import Forms, warnings_about
 from graveler.access.policy import Policy, Statement
-from graveler.access.validation import check_statements
-from graveler.errors import InvalidInputError, NotFoundError
-from graveler.limits import POLICY_BYTES_MAX
+from graveler.access.validation import Problem, check_statements, problem_of_effect, problems_of
+from graveler.errors import NotFoundError
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import groups, users
 from graveler.operations.accounts.users import check_name
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, PolicyHolder
 
 
 def create(
@@ -25,7 +23,8 @@ def create(
         AlreadyExistsError: a policy has the name.
     """
     check_name("Policy", name)
-    policy = _checked(Policy(name, tuple(statements), now_s))
+    check_statements(statements)
+    policy = Policy(name, tuple(statements), now_s)
     accounts.create_policy(policy)
     return policy
 
@@ -49,16 +48,29 @@ def update(
     """
     if name != new_name:
         raise Refusal.POLICY_RENAMED.error(f"{name!r} to {new_name!r}")
-    policy = _checked(Policy(name, tuple(statements), now_s))
+    check_statements(statements)
+    policy = Policy(name, tuple(statements), now_s)
     accounts.update_policy(policy, if_match)
     return accounts.policy(name) or policy
 
 
-def _checked(policy: Policy) -> Policy:
-    check_statements(policy.statements)
-    if len(msgspec.json.encode(policy.statements)) > POLICY_BYTES_MAX:
-        raise InvalidInputError(f"the statements of a policy have at most {POLICY_BYTES_MAX} bytes")
-    return policy
+def check(
+    effects: Sequence[str], statements: Sequence[Statement], forms: Forms
+) -> tuple[list[Problem], list[Problem]]:
+    """Return what keeps the statements from being stored as a policy, and warnings of the others.
+
+    effects: those of the statements, as they were sent; the statements may have other ones.
+    """
+    found = [problem_of_effect(text, number) for number, text in enumerate(effects, 1)]
+    problems = [*filter(None, found), *problems_of(statements)]
+    wrong = {problem.number for problem in problems}
+    warnings = [
+        warning
+        for number, statement in enumerate(statements, 1)
+        if number not in wrong and 0 not in wrong
+        for warning in warnings_about(number, statement, forms)
+    ]
+    return sorted(problems, key=lambda problem: problem.number), warnings
 
 
 def get(accounts: AccountStore, name: str) -> Policy:
@@ -126,3 +138,19 @@ def list_effective(
     ]
     page = tuple(found[:amount])
     return Page(page, page[-1].name if len(found) > amount else "")
+
+
+def list_holders(
+    accounts: AccountStore, name: str, *, prefix: str, after: str, amount: int
+) -> Page[PolicyHolder]:
+    """Return a page of the groups and users that have the policy themselves.
+
+    Raises:
+        InvalidInputError: after is not the place of a group or a user.
+        NotFoundError: no policy has the name.
+    """
+    if after and not after.startswith(("group/", "user/")):
+        remedy = "continue after group/<name> or user/<name>, as next_offset has it"
+        raise Refusal.BAD_PARAMETER.error(remedy, name="after", problem=f"{after!r} is no place")
+    get(accounts, name)
+    return accounts.holders_of(name, prefix, after, amount)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from graveler.access.actions import Action
+from graveler.access.resources import ALL, can_match
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import (
     Check,
@@ -54,6 +55,17 @@ def known_actions(templates: Iterable[Template]) -> Iterator[KnownAction]:
             tuple(sorted({_general(form) for _, form in needed})),
             tuple(sorted({name for name, _ in needed})),
         )
+
+
+def actions_about(resource: str, templates: Iterable[Template]) -> Iterator[Action]:
+    """Yield the actions that can be done to the resource, as explain_access takes it."""
+    for each in known_actions(templates):
+        if resource == ALL:
+            is_about = ALL in each.resources
+        else:
+            is_about = any(can_match(resource, form) for form in each.resources)
+        if is_about:
+            yield each.action
 
 
 def _actions_of(needs: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:

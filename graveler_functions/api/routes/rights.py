@@ -1,18 +1,27 @@
-"""What users may do: an explanation of one action of a user, and the list of all actions."""
+"""What users may do and why: explanations, the list of all actions, checks of policies."""
+
+from collections.abc import Sequence
 
 from graveler.access.actions import Action
+from graveler.access.policy import Effect
 from graveler.http.schemas import rights as schemas
-from graveler.operations.accounts.explaining import explain_access
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.policies import StatementList
+from graveler.operations.accounts import explaining, policies
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsOfOthers, On, SignedIn
-from graveler_functions.api.authorization.known_actions import known_actions
-from graveler_functions.api.contract import required_text, text
+from graveler_functions.api.authorization.known_actions import actions_about, known_actions
+from graveler_functions.api.contract import PAGE, required_text, text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations, checked
+from graveler_functions.api.routing import Operations, Template, checked
 
 operations = Operations()
+
+_NEEDS_OF_OTHERS = NeedsOfOthers(
+    Needs(On(Action.READ_USER, named.USER), On(Action.LIST_POLICIES, named.EVERYTHING))
+)
 
 
 @operations.add(
@@ -22,14 +31,10 @@ operations = Operations()
     parameters=(required_text("action"), required_text("resource"), text("source_ip")),
     answers={200: schemas.AccessRow},
 )
-@checked(
-    NeedsOfOthers(
-        Needs(On(Action.READ_USER, named.USER), On(Action.LIST_POLICIES, named.EVERYTHING))
-    )
-)
+@checked(_NEEDS_OF_OTHERS)
 def explain(request: Request) -> ApiAnswer:
     user, resource = request.name("user_id"), request.query.required_text("resource")
-    found = explain_access(
+    found = explaining.explain_access(
         request.services.accounts,
         user,
         request.query.required_text("action"),
@@ -39,13 +44,83 @@ def explain(request: Request) -> ApiAnswer:
     return answers.of_json(schemas.access_row(user, resource, found))
 
 
+@operations.add(
+    "GET",
+    "/auth/users/<user_id>/access/actions",
+    "listAccess",
+    parameters=(required_text("resource"), text("source_ip")),
+    answers={200: schemas.AccessList},
+)
+@checked(_NEEDS_OF_OTHERS)
+def list_access(request: Request) -> ApiAnswer:
+    user, resource = request.name("user_id"), request.query.required_text("resource")
+    found = explaining.list_access(
+        request.services.accounts,
+        user,
+        actions_about(resource, _templates()),
+        resource,
+        request.query.text("source_ip") or request.address,
+    )
+    rows = list(map(schemas.verdict_row, found))
+    return answers.of_json(schemas.AccessList(user, resource, rows))
+
+
 @operations.add("GET", "/auth/actions", "listAccessActions", answers={200: schemas.ActionList})
 @checked(SignedIn())
 def list_actions(_: Request) -> ApiAnswer:
-    from graveler_functions.api.all_operations import TEMPLATES  # noqa: PLC0415 - it imports this
-
     rows = [
         schemas.ActionRow(each.action, each.resources, each.operations)
-        for each in known_actions(TEMPLATES)
+        for each in known_actions(_templates())
     ]
     return answers.of_json(schemas.ActionList(rows))
+
+
+# Below /auth/policies, it would hide the policy of its name.
+@operations.add(
+    "POST",
+    "/auth/check_policy",
+    "checkPolicy",
+    body=StatementList,
+    answers={200: schemas.CheckedPolicy},
+)
+@checked(SignedIn())
+def check_policy(request: Request) -> ApiAnswer:
+    sent = request.decode(StatementList).statement
+    problems, warnings = policies.check(
+        [each.effect for each in sent],
+        [each.as_statement(Effect.DENY) for each in sent],
+        {each.action: each.resources for each in known_actions(_templates())},
+    )
+    return answers.of_json(
+        schemas.CheckedPolicy(
+            list(map(schemas.problem_row, problems)), list(map(schemas.problem_row, warnings))
+        )
+    )
+
+
+@operations.add(
+    "GET",
+    "/auth/policies/<policy_id>/attachments",
+    "listPolicyAttachments",
+    parameters=PAGE,
+    answers={200: Listing[schemas.AttachmentRow]},
+)
+@checked(
+    Needs(
+        On(Action.READ_POLICY, named.POLICY),
+        On(Action.LIST_GROUPS, named.EVERYTHING),
+        On(Action.LIST_USERS, named.EVERYTHING),
+    )
+)
+def list_attachments(request: Request) -> ApiAnswer:
+    page = policies.list_holders(
+        request.services.accounts, request.name("policy_id"), **request.query.page()
+    )
+    rows = [schemas.AttachmentRow(holder.kind, holder.name) for holder in page.results]
+    return answers.of_json(listing(rows, page.next_after))
+
+
+def _templates() -> Sequence[Template]:
+    from graveler_functions.api.all_operations import TEMPLATES  # noqa: PLC0415 - it imports this
+
+    return TEMPLATES

@@ -23,6 +23,7 @@ from graveler.ports import (
     ListedKey,
     LoginKey,
     LookUp,
+    PolicyHolder,
     StandardAccess,
     User,
 )
@@ -248,6 +249,15 @@ class MemoryAccountStore:
     def _attached(self, attached: set[tuple[str, str]], holder: str) -> list[Policy]:
         with self._lock:
             return [self._policies[policy] for each, policy in attached if each == holder]
+
+    def holders_of(self, policy: str, prefix: str, after: str, amount: int) -> Page[PolicyHolder]:
+        with self._lock:
+            found = [
+                PolicyHolder("group", name) for name, each in self._of_groups if each == policy
+            ]
+            found += [PolicyHolder("user", name) for name, each in self._of_users if each == policy]
+        named = [holder for holder in found if holder.name.startswith(prefix)]
+        return self._page(named, lambda holder: holder.place, "", after, amount)
 
     def effective_policies(self, user: str) -> Sequence[Policy]:
         with self._lock:

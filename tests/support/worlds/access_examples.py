@@ -488,7 +488,18 @@ OF_RIGHTS = {
         f"/auth/users/cy/access?{_EXPLAINED}",
         (("auth:ReadUser", f"{AUTH}user/cy"), ("auth:ListPolicies", "*")),
     ),
+    "listAccess": Example(
+        "GET",
+        "/auth/users/cy/access/actions?resource=*",
+        (("auth:ReadUser", f"{AUTH}user/cy"), ("auth:ListPolicies", "*")),
+    ),
     "listAccessActions": Example("GET", "/auth/actions", ()),
+    "checkPolicy": Example("POST", "/auth/check_policy", (), _POLICY),
+    "listPolicyAttachments": Example(
+        "GET",
+        "/auth/policies/p/attachments",
+        (("auth:ReadPolicy", f"{AUTH}policy/p"), ("auth:ListGroups", "*"), ("auth:ListUsers", "*")),
+    ),
 }
 
 OF_THE_INSTALLATION = {

@@ -380,7 +380,10 @@ def _add_rights(table: _Table) -> None:
     table.add("deletePolicy")
     below = "arn:lakefs:fs:::repository/repo/object/a/*"
     table.add("explainAccess", action="fs:ReadObject", resource=below, source_ip="203.0.113.7")
+    table.add("listAccess", resource=below, source_ip="203.0.113.7")
     table.add("listAccessActions")
+    table.add("checkPolicy", policy)
+    table.add("listPolicyAttachments", **_PAGE)
 
 
 def _add_pulls(lake: Lake, table: _Table) -> None:

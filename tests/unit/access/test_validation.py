@@ -5,7 +5,7 @@ import pytest
 from graveler.access.actions import Action
 from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS, POLICIES
-from graveler.access.validation import check_statements, effect_of
+from graveler.access.validation import check_statements, effect_of, problems_of
 from graveler.errors import InvalidInputError
 from tests.support.checks.cases import for_each
 
@@ -103,6 +103,24 @@ def test_a_policy_has_statements_but_not_too_many():
     assert "0 statements" in problem_of().message
     assert "101 statements" in problem_of(*[statement()] * 101).message
     check_statements([statement()] * 100)
+
+
+def test_all_problems_are_found_in_the_order_of_the_statements():
+    wrong = statement(
+        ["fs:Reed", "fs:ReadObject", "s3:Get"],
+        json.dumps(["lake", "*", "arn:lakefs:fs:::repo/x"]),
+        {"Bool": {}, "IpAddress": {"SourceIp": ["nowhere"], "VpcId": []}},
+    )
+    found = [(each.number, each.field) for each in problems_of([wrong, statement(), wrong])]
+    fields = ["action"] * 2 + ["resource"] * 2 + ["condition"] * 4
+    assert found == [(number, field) for number in (1, 3) for field in fields]
+    assert list(problems_of([statement()])) == []
+
+
+def test_a_policy_that_is_too_large_is_one_problem():
+    [problem] = problems_of([statement(resource=f"{REPO}/object/{'a' * 2000}")] * 40)
+    assert (problem.number, problem.field) == (0, "")
+    assert "65536 bytes" in problem.error.details
 
 
 def test_an_effect_is_allow_or_deny():

@@ -1,6 +1,7 @@
 """Policies in DynamoDB, their attachments, and the effective policies of a user."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 from pynamodb.expressions.condition import Condition
@@ -25,11 +26,15 @@ from graveler.aws.dynamodb.models import ACCOUNTS, GROUP, POLICY, USER, HolderIt
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import InvalidInputError
-from graveler.limits import POLICIES_ATTACHED_MAX
+from graveler.limits import HOLDERS_READ_MAX, POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
+from graveler.ports import PolicyHolder
 
 _STATEMENTS = msgspec.json.Decoder(tuple[Statement, ...])
+
+# The kinds of holders, in the order of their listings, and what their sort keys begin with.
+_HOLDERS: tuple[tuple[Literal["group", "user"], str], ...] = (("group", GROUP), ("user", USER))
 
 # Users whose groups and policies a process remembers, so that one request reads all of them.
 _HOLDINGS_MAX = 10_000
@@ -188,6 +193,33 @@ class PolicyRecords(GroupRecords):
         references = [] if raw is None else references_of(raw, "policies")
         found = [policy_of(each) for each in self._referenced(references, POLICY)]
         return page_of(found, lambda policy: policy.name, prefix, after, amount)
+
+    def holders_of(self, policy: str, prefix: str, after: str, amount: int) -> Page[PolicyHolder]:
+        raw = self._item(POLICY + policy)
+        if raw is None:
+            return Page(())
+        reference, place = reference_to(raw, POLICY), ""
+        found: list[PolicyHolder] = []
+        for read, (holder, item) in enumerate(self._possible_holders(prefix, after)):
+            if read == HOLDERS_READ_MAX or len(found) == amount:
+                return Page(tuple(found), place)
+            place = holder.place
+            if reference in references_of(item, "policies"):
+                found.append(holder)
+        return Page(tuple(found))
+
+    def _possible_holders(self, prefix: str, after: str) -> Iterator[tuple[PolicyHolder, Raw]]:
+        """Yield the groups and then the users behind the place, each with its item."""
+        last_kind, _, last_name = after.partition("/")
+        left = HOLDERS_READ_MAX + 1
+        for kind, sort in _HOLDERS:
+            if kind < last_kind or left <= 0:
+                continue
+            name = last_name if kind == last_kind else ""
+            request = self._query_after(ACCOUNTS, sort, prefix, name, left)
+            for page in self.tables.pages(request) if request else ():
+                left -= len(page)
+                yield from ((PolicyHolder(kind, name_of(item, sort)), item) for item in page)
 
     # Effective policies
 
