@@ -5,11 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 
 from graveler_cli.arguments import content_of
 from graveler_cli.commands.auth.requests import POLICY, ChangeCommand, ListCommand, group
-from graveler_cli.commands.auth.schemas import Policy, Statement
+from graveler_cli.commands.auth.schemas import Attachment, Policy, PolicyCheck, Statement
 from graveler_cli.errors import CommandError
 from graveler_cli.grammar import FILE, option
 from graveler_cli.output import local_time
@@ -34,7 +35,31 @@ app = group(
     },
 )
 
+_attachments = group(
+    "Show who has a policy.",
+    {
+        "list": ListCommand(
+            "List the groups and users that have a policy themselves.",
+            f"{_POLICY}/attachments",
+            Attachment,
+            ("Kind", "ID"),
+            lambda found: [(found.kind, found.id)],
+            [POLICY],
+        ),
+    },
+)
+
+app.add_command(_attachments, name="attachments")
+
 policy_option = option("--id", "name", required=True, help=POLICY.help)
+
+
+document_option = option(
+    "--statement-document",
+    type=FILE,
+    required=True,
+    help='File with {"statement": [...]} as JSON; - is standard input.',
+)
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -45,12 +70,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 @app.command("create")
 @policy_option
-@option(
-    "--statement-document",
-    type=FILE,
-    required=True,
-    help='File with {"statement": [...]} as JSON; - is standard input.',
-)
+@document_option
 def create(session: CommandSession, *, name: str, statement_document: Path) -> None:
     """Create a policy with the statements of a file."""
     document = _read(statement_document)
@@ -58,6 +78,27 @@ def create(session: CommandSession, *, name: str, statement_document: Path) -> N
     created = session.server.ask("POST", _POLICIES, {}, Policy, body)
     first = session.output.paint("Policy created successfully.", "green")
     session.output.item(created, lambda policy: [first, *_lines(policy)])
+
+
+@app.command("check")
+@document_option
+def check(session: CommandSession, *, statement_document: Path) -> None:
+    """Check the statements of a file, and store nothing.
+
+    All problems are shown at once, and warnings about what never applies.
+    """
+    body = {"statement": _read(statement_document).statement}
+    found = session.server.ask("POST", "/auth/check_policy", {}, PolicyCheck, body)
+    output = session.output
+    if output.as_json:
+        output.json(found)
+    else:
+        for kind, problems in (("error", found.problems), ("warning", found.warnings)):
+            for problem in problems:
+                output.warn(f"{kind}: {statement_document}: {problem}")
+    if found.problems:
+        raise click.exceptions.Exit(1)
+    output.line(f"Policy checked successfully: '{statement_document}'")
 
 
 @app.command("show")

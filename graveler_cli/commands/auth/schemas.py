@@ -36,6 +36,51 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     acl: Any = None
 
 
+class PolicyProblem(Struct, frozen=True, omit_defaults=True):
+    """What is wrong with a policy, or never applies."""
+
+    problem: str
+    remedy: str
+    statement_number: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        place = (
+            f"statement {self.statement_number}, {self.field}: " if self.statement_number else ""
+        )
+        return f"{place}{self.problem}; {self.remedy}"
+
+
+class PolicyCheck(Struct, frozen=True):
+    """All that would refuse a policy, and all that never applies."""
+
+    problems: list[PolicyProblem]
+    warnings: list[PolicyProblem]
+
+
+class Attachment(Struct, frozen=True):
+    """A group or a user that has a policy."""
+
+    kind: str
+    id: str
+
+
+class ActionAccess(Struct, frozen=True, omit_defaults=True):
+    """Whether a user may do an action, and why."""
+
+    action: str
+    verdict: str
+    reason: str
+    policy: str | None = None
+    statement_number: int | None = None
+
+
+class UserAccess(Struct, frozen=True):
+    """Whether a user may do each action to a resource."""
+
+    results: list[ActionAccess]
+
+
 class Credentials(Struct, frozen=True):
     """A key pair, without its secret."""
 

@@ -1,4 +1,4 @@
-"""`graveler auth users`: users, their keys, groups, policies, and IAM roles."""
+"""`graveler auth users`: users, their keys, groups, policies, rights and IAM roles."""
 
 from collections.abc import Iterator
 
@@ -21,6 +21,7 @@ from graveler_cli.commands.auth.schemas import (
     Group,
     NewCredentials,
     Policy,
+    UserAccess,
     statement_rows,
 )
 from graveler_cli.grammar import option
@@ -151,6 +152,9 @@ aws_iam = group(
     },
 )
 
+access = group("Show what a user may do.", {})
+
+app.add_command(access, name="access")
 app.add_command(credentials, name="credentials")
 app.add_command(_groups, name="groups")
 app.add_command(_policies, name="policies")
@@ -181,6 +185,22 @@ def create_credentials(session: CommandSession, *, name: str) -> None:
         yield out.paint(warning, "yellow")
 
     out.item(created, lines)
+
+
+@access.command("list")
+@option("--id", "name", default="", help="The user.", show_default="the current user")
+@option("--resource", required=True, help="An ARN; at its end, * stands for everything below.")
+@option("--source-ip", default="", help="The user's address.", show_default="the request's")
+def list_access(session: CommandSession, *, name: str, resource: str, source_ip: str) -> None:
+    """List the actions that can be done to a resource, and whether a user may do them."""
+    names = {"id": own_user(session, name)}
+    query = {"resource": resource, "source_ip": source_ip or None}
+    found = session.server.ask("GET", f"{_USER}/access/actions", names, UserAccess, query=query)
+    session.output.table(
+        ("Action", "Verdict", "Reason"),
+        found.results,
+        lambda each: (each.action, each.verdict.replace("_", " "), each.reason),
+    )
 
 
 @aws_iam.command("lookup")

@@ -44,6 +44,12 @@ LISTINGS = [
         f'p\t{EPOCH}\t0\t*\tallow\tfs:Read*, fs:List*\np\t{EPOCH}\t1\t["a", "b"]\tdeny\tfs:*',
     ),
     ("policies list", "/policies", POLICY, f"p\t{EPOCH}"),
+    (
+        "policies attachments list --id p",
+        "/policies/p/attachments",
+        {"kind": "group", "id": "devs"},
+        "group\tdevs",
+    ),
 ]
 
 CHANGES = [
@@ -114,6 +120,7 @@ OTHERS = [
     "groups acl get --id g",
     "groups acl set --id g --permission Read",
     "policies show --id p",
+    "users access list --id u --resource *",
 ]
 
 EVERY = [command for command, *_ in (*LISTINGS, *CHANGES)] + OTHERS
@@ -280,3 +287,50 @@ def test_a_missing_file_of_statements_is_named(graveler, tmp_path):
     command = ("auth", "policies", "create", "--id", "p", "--statement-document")
     told = graveler.fails(*command, str(tmp_path / "none"))
     assert told == f"cannot read {tmp_path}/none: no such file or directory"
+
+
+def test_what_a_user_may_do_is_a_table(graveler, server):
+    row = {"action": "fs:ReadObject", "verdict": "not_allowed", "reason": "no statement allows it"}
+    server.will_answer({"user": "amelie", "resource": "*", "results": [row]})
+    command = ("auth", "users", "access", "list", "--id", "amelie", "--resource", "a:*")
+    shown = graveler.prints(*command, "--source-ip", "10.0.0.1")
+    assert shown == "fs:ReadObject\tnot allowed\tno statement allows it\n"
+    path = "/api/v1/auth/users/amelie/access/actions?resource=a%3A%2A&source_ip=10.0.0.1"
+    assert server.asked[0].path == path
+    assert json.loads(graveler.prints(*command, "--json")) == row
+
+
+def test_a_user_may_ask_what_they_may_do_themself(graveler, server):
+    server.will_answer({"user": USER}, {"user": "amelie", "resource": "*", "results": []})
+    assert graveler.prints("auth", "users", "access", "list", "--resource", "*") == ""
+    assert server.asked[1].path == "/api/v1/auth/users/amelie/access/actions?resource=%2A"
+
+
+@pytest.fixture
+def statements(tmp_path):
+    file = tmp_path / "statements.json"
+    file.write_text(json.dumps({"statement": [{"effect": "allow", "efect": 1}]}))
+    return str(file)
+
+
+def test_a_check_of_a_policy_shows_all_problems_and_fails(graveler, server, statements):
+    problem = {"problem": "bad", "remedy": "mend it", "statement_number": 1, "field": "action"}
+    found = {"problems": [problem, {"problem": "large", "remedy": "cut it"}], "warnings": [problem]}
+    server.will_answer(found)
+    command = ("auth", "policies", "check", "--statement-document", statements)
+    done = graveler.run(*command)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f"error: {statements}: statement 1, action: bad; mend it",
+        f"error: {statements}: large; cut it",
+        f"warning: {statements}: statement 1, action: bad; mend it",
+    ]
+    assert server.asked[0].body == {"statement": [{"effect": "allow", "efect": 1}]}
+    done = graveler.run(*command, "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (1, found)
+
+
+def test_a_check_of_a_valid_policy_says_so(graveler, server, statements):
+    server.will_answer({"problems": [], "warnings": []})
+    command = ("auth", "policies", "check", "--statement-document", statements)
+    assert graveler.prints(*command) == f"Policy checked successfully: '{statements}'\n"
