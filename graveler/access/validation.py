@@ -90,6 +90,11 @@ def problems_of(statements: Sequence[Statement]) -> Iterator[Problem]:
         remedy = f"a policy has 1 to {POLICY_STATEMENTS_MAX} statements"
         yield Problem(0, "", f"{len(statements)} statements", remedy)
         return
+    # Checked first: the patterns of a large body would take seconds.
+    if (size_bytes := len(msgspec.json.encode(statements))) > POLICY_BYTES_MAX:
+        remedy = f"the statements of a policy have at most {POLICY_BYTES_MAX} bytes"
+        yield Problem(0, "", f"{size_bytes} bytes", remedy)
+        return
     for number, statement in enumerate(statements, 1):
         fields = {
             "action": _problems_of_actions(statement.actions),
@@ -98,9 +103,6 @@ def problems_of(statements: Sequence[Statement]) -> Iterator[Problem]:
         }
         for field, found in fields.items():
             yield from (Problem(number, field, *each) for each in found)
-    if (size_bytes := len(msgspec.json.encode(statements))) > POLICY_BYTES_MAX:
-        remedy = f"the statements of a policy have at most {POLICY_BYTES_MAX} bytes"
-        yield Problem(0, "", f"{size_bytes} bytes", remedy)
 
 
 # A problem and its remedy.

@@ -118,7 +118,7 @@ def test_all_problems_are_found_in_the_order_of_the_statements():
 
 
 def test_a_policy_that_is_too_large_is_one_problem():
-    [problem] = problems_of([statement(resource=f"{REPO}/object/{'a' * 2000}")] * 40)
+    [problem] = problems_of([statement(["fs:Reed"], f"{REPO}/object/{'a' * 2000}")] * 40)
     assert (problem.number, problem.field) == (0, "")
     assert "65536 bytes" in problem.error.details
 
