@@ -3,9 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import sha256
-
-import msgspec
 
 # For each operator, for each field, the values of which one must match.
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -38,8 +35,3 @@ class Policy:
     name: str
     statements: tuple[Statement, ...]
     creation_date: int  # Unix seconds
-
-
-def checksum_of(policy: Policy) -> str:
-    """Return the checksum of all that a reader of the policy sees, for ETag and If-Match."""
-    return sha256(msgspec.json.encode(policy)).hexdigest()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 
 from graveler.addresses import DATA_PREFIX
 from graveler.branches.complete_listings import every_repository
@@ -32,6 +31,7 @@ from graveler.model import (
     Repository,
     RepositoryUID,
 )
+from graveler.model.settings import check_unchanged, checksum_of
 from graveler.names import (
     NAME_BYTES_MAX,
     check_branch_name,
@@ -267,11 +267,7 @@ def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, .
         NotFoundError: the repository does not exist.
     """
     rules = read_repository(engine, name).record.protection_rules
-    return rules, _checksum(rules)
-
-
-def _checksum(rules: Sequence[ProtectionRule]) -> str:
-    return sha256(repr(tuple(rules)).encode()).hexdigest() if rules else ""
+    return rules, checksum_of(rules)
 
 
 def set_protection_rules(
@@ -299,8 +295,7 @@ def set_protection_rules(
     def attempt() -> None:
         old = read_repository(engine, name).record
         check_writable(old, force=False)
-        if if_match is not None and if_match != _checksum(old.protection_rules):
-            raise Refusal.CHANGED.error("the branch protection rules have changed: read them again")
+        check_unchanged("the list of branch protection rules", old.protection_rules, if_match)
         # Clients change one rule by sending all, so rules that are stored already are not checked.
         for rule in set(rules).difference(old.protection_rules):
             check_pattern(rule.pattern)

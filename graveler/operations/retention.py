@@ -16,9 +16,9 @@ from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError, NoRulesError, PreconditionFailedError
 from graveler.identity import is_id
-from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.model.events import heads_in
+from graveler.model.settings import changed
 from graveler.model.tasks import Task, TaskKind
 from graveler.open_repository import OpenRepository
 from graveler.operations.tasks.hold import Hold
@@ -115,9 +115,7 @@ def _write_rules(engine: Engine, name: str, content: bytes, if_match: str | None
             if_match=if_match or "",
         )
     except PreconditionFailedError as error:
-        raise Refusal.CHANGED.error(
-            "the garbage collection rules have changed: read them again"
-        ) from error
+        raise changed("the list of garbage collection rules") from error
 
 
 def changeable_repository(engine: Engine, name: str) -> OpenRepository:

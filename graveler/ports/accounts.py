@@ -273,7 +273,7 @@ class PolicyStore(Protocol):
     def update_policy(self, policy: Policy, if_match: str | None = None) -> None:
         """Replace the statements of the policy of that name; it stays attached.
 
-        if_match: the checksum that the stored policy must have (`access.policy`); None: any.
+        if_match: the checksum that the stored policy must have (`model.settings`); None: any.
 
         Raises:
             NotFoundError: the policy does not exist.

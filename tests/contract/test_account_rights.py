@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.access.digests import secret_digest
-from graveler.access.policy import Effect, Policy, Statement, checksum_of
+from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore, policies
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.models import ACCOUNTS, MEMBER_OF, PRINCIPAL, PrincipalItem
@@ -24,6 +24,7 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
+from graveler.model.settings import checksum_of
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, Group, User
 from tests.contract.accounts import ContextCipher, World, stored
 from tests.contract.conftest import DynamoDBStores, no_request_arrives, strong

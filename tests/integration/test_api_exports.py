@@ -3,6 +3,7 @@
 import pytest
 
 from graveler.export.record import ExportRequest
+from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from tests.support.clients.api import ApiClient
 
@@ -109,6 +110,39 @@ def test_a_put_replaces_the_whole_configuration(api):
         "lastKeysInPrefixRegexp": [],
         "isContinuous": True,
     }
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_a_configuration_is_changed_if_it_is_the_one_that_was_read(api, method):
+    none = {"if-match": '""'}
+    body = {"exportPath": "s3://company/export"}
+    assert api.ask("PUT", CONFIGURATION, body, headers=none).status == 201
+    read = {"if-match": api.ask("GET", CONFIGURATION).headers["ETag"]}
+    theirs = {"exportPath": "s3://company/theirs"}
+    assert api.ask("PUT", CONFIGURATION, theirs, headers=read).status == 201
+    for stale in (read, none):
+        reply = api.ask(method, CONFIGURATION, body if method == "PUT" else None, headers=stale)
+        assert (reply.status, reply.json["message"]) == (412, "Precondition failed")
+    kept = api.ask("GET", CONFIGURATION)
+    assert kept.json["exportPath"] == "s3://company/theirs"
+    read = {"if-match": kept.headers["ETag"]}
+    assert api.ask("DELETE", CONFIGURATION, headers=read).status == 204
+
+
+def test_a_configuration_that_is_set_after_it_was_compared_stays(api, monkeypatch):
+    configure(api)
+    read = {"if-match": api.ask("GET", CONFIGURATION).headers["ETag"]}
+    check = requests.check_overlaps
+
+    def change_first(*arguments):
+        monkeypatch.undo()
+        configure(api, exportPath="s3://company/theirs")
+        return check(*arguments)
+
+    monkeypatch.setattr(requests, "check_overlaps", change_first)
+    mine = {"exportPath": "s3://company/mine"}
+    assert api.ask("PUT", CONFIGURATION, mine, headers=read).status == 412
+    assert api.ask("GET", CONFIGURATION).json["exportPath"] == "s3://company/theirs"
 
 
 def test_unknown_fields_and_nulls_of_go_clients_are_ignored(api):

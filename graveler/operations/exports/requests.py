@@ -23,6 +23,7 @@ from graveler.export.record import (
 )
 from graveler.export.status import longest_name
 from graveler.model import NO_COMMIT, Branch, CommitID, Event
+from graveler.model.settings import check_unchanged
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name
 from graveler.open_repository import OpenRepository
@@ -60,12 +61,15 @@ def configure(
     configuration: ExportConfiguration,
     *,
     force: bool = False,
+    if_match: str | None = None,
 ) -> None:
     """Export the branch as configured from now on, beginning with its head.
 
     force allows a first export to a path that holds objects.
+    if_match: the checksum that the present configuration must have; None: any.
 
     Raises:
+        PreconditionFailedError: it has another checksum.
         InvalidInputError: a path is not allowed or cannot be listed, or a pattern does not compile.
         AlreadyExistsError: another branch is exported there, or objects are there.
         ConflictError: the branch's earlier export was deleted, but its runner has not stopped yet.
@@ -74,6 +78,7 @@ def configure(
     """
 
     def change(repo: OpenRepository, current: Branch, record: BranchExport | None) -> BranchExport:
+        _check_unchanged(record, branch, if_match)
         checked = _checked(engine, repo.record.name, branch, configuration)
         check_overlaps(repo, branch, checked)
         if record is not None and record.is_forgotten:
@@ -85,12 +90,14 @@ def configure(
     _change(engine, repository, branch, change)
 
 
-def forget(engine: Engine, repository: str, branch: str) -> None:
+def forget(engine: Engine, repository: str, branch: str, if_match: str | None = None) -> None:
     """Delete the export of the branch. Exported objects stay; other branches may use the path.
 
-    A run in progress stops before its lease ends; then its path is free.
+    A run in progress stops before its lease ends; then its path is free. if_match is that of
+    `configure`.
 
     Raises:
+        PreconditionFailedError: the configuration has another checksum.
         NotFoundError: the branch does not exist, or it is not exported.
         ContentionError: too many concurrent updates of the export.
     """
@@ -99,6 +106,7 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
 
     def attempt() -> None:
         record = _configured(engine.exports.branch_export(repo.record, branch), branch)
+        _check_unchanged(record, branch, if_match)
         left = lifecycle.ended(record, engine.clock.now_ns())
         if left is None:
             delete_record(repo, record)
@@ -237,6 +245,11 @@ def _configured(record: BranchExport | None, branch: str) -> BranchExport:
     if record is None or record.is_forgotten:
         raise NotFoundError(f"branch {branch!r} has no export configuration: set one first")
     return record
+
+
+def _check_unchanged(record: BranchExport | None, branch: str, if_match: str | None) -> None:
+    configuration = None if record is None or record.is_forgotten else record.configuration
+    check_unchanged(f"the export of branch {branch!r}", configuration, if_match)
 
 
 def _change(

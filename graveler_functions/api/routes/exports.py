@@ -7,12 +7,14 @@ return a run's status, return the last runs, and delete the configuration.
 from graveler.access.actions import Action
 from graveler.http.schemas import exports as schemas
 from graveler.http.schemas.listings import Listing, listing
+from graveler.http.write_conditions import required_checksum
+from graveler.model.settings import checksum_of
 from graveler.operations.exports import requests
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
-from graveler_functions.api.contract import CHANGE, FORCE
+from graveler_functions.api.contract import CHANGE, FORCE, IF_MATCH
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
 
@@ -28,17 +30,19 @@ _CONFIGURATION = f"{_BRANCH}/continuous-export"
 @checked(Needs.on(Action.READ_BRANCH, named.BRANCH))
 def get_configuration(request: Request) -> ApiAnswer:
     configuration = requests.get(request.engine, request.repository, request.branch)
-    return answers.of_json(schemas.configuration_body(configuration))
+    return answers.of_json(
+        schemas.configuration_body(configuration), headers=answers.etag(checksum_of(configuration))
+    )
 
 
 @operations.add(
     "PUT",
     _CONFIGURATION,
     "setContinuousExport",
-    parameters=(FORCE,),
+    parameters=(FORCE, IF_MATCH),
     body=schemas.ConfigurationBody,
     answers={201: None},
-    errors=CHANGE,
+    errors=(*CHANGE, 412),
 )
 # An export gets an address to write to, as a new repository does: it needs the same.
 @checked(
@@ -55,16 +59,24 @@ def set_configuration(request: Request) -> ApiAnswer:
         request.branch,
         configuration,
         force=request.query.flag("force"),
+        if_match=required_checksum(request.headers),
     )
     return answers.empty(201)
 
 
 @operations.add(
-    "DELETE", _CONFIGURATION, "deleteContinuousExport", answers={204: None}, errors=CHANGE
+    "DELETE",
+    _CONFIGURATION,
+    "deleteContinuousExport",
+    parameters=(IF_MATCH,),
+    answers={204: None},
+    errors=(*CHANGE, 412),
 )
 @checked(Needs.on(Action.EXPORT_CONFIG, named.BRANCH))
 def delete_configuration(request: Request) -> ApiAnswer:
-    requests.forget(request.engine, request.repository, request.branch)
+    requests.forget(
+        request.engine, request.repository, request.branch, required_checksum(request.headers)
+    )
     return answers.empty()
 
 

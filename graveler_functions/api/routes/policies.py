@@ -1,11 +1,12 @@
 """Policies, and the users and groups that have them."""
 
 from graveler.access.actions import Action
-from graveler.access.policy import Policy, checksum_of
+from graveler.access.policy import Policy
 from graveler.http.schemas import policies as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.write_conditions import required_checksum
 from graveler.model import Page
+from graveler.model.settings import checksum_of
 from graveler.operations.accounts import policies
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer

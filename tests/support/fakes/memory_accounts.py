@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from graveler.access.digests import secret_digest
-from graveler.access.policy import Policy, checksum_of
+from graveler.access.policy import Policy
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
+from graveler.model.settings import check_unchanged
 from graveler.ports import (
     NO_STANDARD_ACCESS,
     Credential,
@@ -200,8 +201,7 @@ class MemoryAccountStore:
 
     def _matching(self, name: str, if_match: str | None) -> Policy:
         _required(self._policies, name, "policy")
-        if if_match not in {None, checksum_of(self._policies[name])}:
-            raise Refusal.CHANGED.error(f"policy {name!r} has changed: read it again")
+        check_unchanged(f"policy {name!r}", self._policies[name], if_match)
         return self._policies[name]
 
     def delete_policy(self, name: str, if_match: str | None = None) -> None:

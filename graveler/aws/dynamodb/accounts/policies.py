@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from pynamodb.expressions.condition import Condition
 
-from graveler.access.policy import Policy, Statement, checksum_of
+from graveler.access.policy import Policy, Statement
 from graveler.aws.dynamodb.accounts.groups import GroupRecords
 from graveler.aws.dynamodb.accounts.records import (
     TRIES_MAX,
@@ -29,6 +29,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import HOLDERS_READ_MAX, POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
+from graveler.model.settings import changed, check_unchanged
 from graveler.ports import PolicyHolder
 
 _STATEMENTS = msgspec.json.Decoder(tuple[Statement, ...])
@@ -71,8 +72,8 @@ def _is_unchanged(raw: Raw) -> Condition:
     return unchanged
 
 
-def _changed(name: str) -> Exception:
-    return Refusal.CHANGED.error(f"policy {name!r} has changed: read it again")
+def _shown(name: str) -> str:
+    return f"policy {name!r}"
 
 
 class PolicyRecords(GroupRecords):
@@ -102,7 +103,7 @@ class PolicyRecords(GroupRecords):
             # UpdateItem could be refused because of its own attempt whose answer was lost.
             self.tables.transact([{"Update": update}])
         except TransactionCancelledError as error:
-            raise (not_found(sort) if if_match is None else _changed(policy.name)) from error
+            raise (not_found(sort) if if_match is None else changed(_shown(policy.name))) from error
 
     def delete_policy(self, name: str, if_match: str | None = None) -> None:
         raw = self._matching(name, if_match)
@@ -115,7 +116,7 @@ class PolicyRecords(GroupRecords):
             # Deleted by another request, or by an earlier attempt of this one, or updated.
             found = self._item(POLICY + name)
             if found is not None and uid_of(found) == uid_of(raw):
-                raise _changed(name) from error
+                raise changed(_shown(name)) from error
 
     def _matching(self, name: str, if_match: str | None) -> Raw:
         """Return the policy's item.
@@ -125,8 +126,7 @@ class PolicyRecords(GroupRecords):
             PreconditionFailedError: it has another checksum than if_match.
         """
         [raw] = self._required(POLICY + name)
-        if if_match not in {None, checksum_of(policy_of(raw))}:
-            raise _changed(name)
+        check_unchanged(_shown(name), policy_of(raw), if_match)
         return raw
 
     # Attachments
