@@ -5,6 +5,7 @@ import pytest
 from graveler.export.record import ExportRequest
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from graveler.operations.exports.overlaps import check_overlaps
 from tests.support.clients.api import ApiClient
 
 MAIN = "/repositories/repo/branches/main"
@@ -132,12 +133,11 @@ def test_a_configuration_is_changed_if_it_is_the_one_that_was_read(api, method):
 def test_a_configuration_that_is_set_after_it_was_compared_stays(api, monkeypatch):
     configure(api)
     read = {"if-match": api.ask("GET", CONFIGURATION).headers["ETag"]}
-    check = requests.check_overlaps
 
     def change_first(*arguments):
         monkeypatch.undo()
         configure(api, exportPath="s3://company/theirs")
-        return check(*arguments)
+        return check_overlaps(*arguments)
 
     monkeypatch.setattr(requests, "check_overlaps", change_first)
     mine = {"exportPath": "s3://company/mine"}
