@@ -86,9 +86,8 @@ class NoRulesError(NotFoundError):
     code = "no_rules"
     checksum: str | None = None
 
-    def __init__(self, repository: str, checksum: str | None = None) -> None:
-        details = f"repository {repository!r} has no garbage collection rules"
-        super().__init__("not found", details)
+    def __init__(self, message: str, details: str = "", *, checksum: str | None = None) -> None:
+        super().__init__(message, details)
         self.checksum = checksum
 
 

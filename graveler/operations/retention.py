@@ -16,6 +16,7 @@ from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError, NoRulesError, PreconditionFailedError
 from graveler.identity import is_id
+from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.model.events import heads_in
 from graveler.model.settings import changed
@@ -25,6 +26,7 @@ from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requested_work import ReadingWork, WorkLimit
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
+from graveler.ports import StoredContent
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
@@ -62,10 +64,11 @@ def _stored_rules(repo: OpenRepository) -> tuple[RetentionRules, str]:
     try:
         stored = repo.engine.objects.get_stored(uri)
     except GoneError:
-        raise NoRulesError(repo.record.name, _ABSENT) from None
+        stored = StoredContent(b"", {}, _ABSENT)
     rules = decode_rules(stored.content, uri)
     if rules is None:
-        raise NoRulesError(repo.record.name, stored.checksum)
+        details = f"repository {repo.record.name!r} has no garbage collection rules"
+        raise NoRulesError(Refusal.NOT_FOUND.words, details, checksum=stored.checksum)
     return rules, stored.checksum
 
 

@@ -102,7 +102,7 @@ def test_a_range_outside_the_object_reports_its_size():
 
 
 def test_an_answer_that_there_are_no_rules_has_their_etag():
-    assert headers_of(errors.NoRulesError("lake", "abc"))["ETag"] == '"abc"'
+    assert headers_of(errors.NoRulesError("m", checksum="abc"))["ETag"] == '"abc"'
     assert "ETag" not in headers_of(errors.error_of_code("no_rules", "not found"))
 
 
