@@ -57,9 +57,9 @@ def known_actions(templates: Iterable[Template]) -> Iterator[KnownAction]:
         )
 
 
-def actions_about(resource: str, templates: Iterable[Template]) -> Iterator[Action]:
+def actions_about(resource: str, known: Iterable[KnownAction]) -> Iterator[Action]:
     """Yield the actions that can be done to the resource, as explain_access takes it."""
-    for each in known_actions(templates):
+    for each in known:
         if resource == ALL:
             is_about = ALL in each.resources
         else:

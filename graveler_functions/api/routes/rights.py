@@ -1,6 +1,7 @@
 """What users may do and why: explanations, the list of all actions, checks of policies."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from graveler.access.actions import Action
 from graveler.access.policy import Effect
@@ -12,10 +13,14 @@ from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsOfOthers, On, SignedIn
-from graveler_functions.api.authorization.known_actions import actions_about, known_actions
+from graveler_functions.api.authorization.known_actions import (
+    KnownAction,
+    actions_about,
+    known_actions,
+)
 from graveler_functions.api.contract import PAGE, required_text, text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations, Template, checked
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -57,7 +62,7 @@ def list_access(request: Request) -> ApiAnswer:
     found = explaining.list_access(
         request.services.accounts,
         user,
-        actions_about(resource, _templates()),
+        actions_about(resource, _actions()),
         resource,
         request.query.text("source_ip") or request.address,
     )
@@ -68,10 +73,7 @@ def list_access(request: Request) -> ApiAnswer:
 @operations.add("GET", "/auth/actions", "listAccessActions", answers={200: schemas.ActionList})
 @checked(SignedIn())
 def list_actions(_: Request) -> ApiAnswer:
-    rows = [
-        schemas.ActionRow(each.action, each.resources, each.operations)
-        for each in known_actions(_templates())
-    ]
+    rows = [schemas.ActionRow(each.action, each.resources, each.operations) for each in _actions()]
     return answers.of_json(schemas.ActionList(rows))
 
 
@@ -89,7 +91,7 @@ def check_policy(request: Request) -> ApiAnswer:
     problems, warnings = policies.check(
         [each.effect for each in sent],
         [each.as_statement(Effect.DENY) for each in sent],
-        {each.action: each.resources for each in known_actions(_templates())},
+        {each.action: each.resources for each in _actions()},
     )
     return answers.of_json(
         schemas.CheckedPolicy(
@@ -120,7 +122,8 @@ def list_attachments(request: Request) -> ApiAnswer:
     return answers.of_json(listing(rows, page.next_after))
 
 
-def _templates() -> Sequence[Template]:
+@cache
+def _actions() -> Sequence[KnownAction]:
     from graveler_functions.api.all_operations import TEMPLATES  # noqa: PLC0415 - it imports this
 
-    return TEMPLATES
+    return tuple(known_actions(TEMPLATES))
