@@ -177,14 +177,15 @@ def _dump(world: AcceptanceWorld) -> object:
 
 
 def retention_rules(world: AcceptanceWorld) -> None:
-    """Set, read and delete retention rules; read the collection's configuration."""
+    """Set retention rules if there are none; read and delete them; read the configuration."""
     rules = f"{world.path}/settings/gc_rules"
-    world.api.send("GET", rules).expect(404)
+    absent = {"If-Match": world.api.send("GET", rules).expect(404).headers.get("etag", "")}
     body = {
         "default_retention_days": 21,
         "branches": [{"branch_id": "main", "retention_days": 28}],
     }
-    world.api.send("PUT", rules, body).expect(204)
+    world.api.send("PUT", rules, body, headers=absent).expect(204)
+    world.api.send("PUT", rules, body, headers=absent).expect(412)
     expect_equal("the rules", world.api.send("GET", rules).expect(200).value(), body)
     world.api.send("DELETE", rules).expect(204)
     world.api.send("GET", rules).expect(404)
