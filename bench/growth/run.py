@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from bench.figures import Figure, in_fresh_process
 from bench.growth.histories import measure_history
 from bench.growth.staged import REPOSITORY, SHAPES, measure_listings
+from bench.growth.versions import measure_versions
 from bench.plots import draw, finish, save
 from bench.report import Results, printed
 from bench.repository import FOLDER
@@ -25,6 +26,7 @@ from graveler_embedded.stores import BUCKET
 TITLE = "Growth with staged changes and commits, over DynamoDB Local and S3Proxy"
 LISTINGS = "Listings of staged changes"
 HISTORIES = "Histories"
+VERSIONS = "Versions and totals"
 
 _LOGARITHMIC = {"xscale": "log", "yscale": "log"}
 _READS = ("ref expression, up three quarters", "merge base at the first commit")
@@ -44,6 +46,12 @@ def measure_commits(amount: int) -> Iterator[Figure]:
         yield from measure_history(made, amount)
 
 
+def measure_contents(amount: int) -> Iterator[Figure]:
+    """Measure what is read of the contents of so many commits, and of so many objects."""
+    with servers_in(in_memory=False) as (made, _):
+        yield from measure_versions(made, amount)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure each size, print the figures, and store them as results with their plot."""
     options = _parse(arguments)
@@ -52,8 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sections: dict[str, Callable[[int], Iterator[Figure]]] = {
             LISTINGS: measure_staged,
             HISTORIES: measure_commits,
+            VERSIONS: measure_contents,
         }
         for section, measure in sections.items():
+            if options.only and section not in options.only:
+                continue
             figures = printed(f"{section}: {size:,}", in_fresh_process(measure, size))
             results.keep(f"{size:,}", {section: figures})
     plot_growth(results, options.results)
@@ -61,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def plot_growth(results: Results, folder: Path) -> None:
     """Write the plot into the folder."""
-    plot, (listings, reads, dumps) = plt.subplots(1, 3, figsize=(13, 4.2))
+    plot, (listings, reads, versions, dumps) = plt.subplots(1, 4, figsize=(17, 4.2))
     for name in SHAPES:
         _over_sizes(results, LISTINGS, f"{name}: slowest page", name, listings)
     finish(listings, title="slowest page of a listing, ms", xlabel="staged", **_LOGARITHMIC)
@@ -69,6 +80,9 @@ def plot_growth(results: Results, folder: Path) -> None:
         for name in (*_READS, "log, newest 1,000"):
             _over_sizes(results, HISTORIES, f"{name}, {state}", f"{name}, {state}", reads, style)
     finish(reads, title="reads of a history, ms", xlabel="commits", **_LOGARITHMIC)
+    for name in ("history of an object", "ahead and behind", "total of a prefix"):
+        _over_sizes(results, VERSIONS, f"{name}, warm", name, versions)
+    finish(versions, title="warm, ms", xlabel="commits, objects", **_LOGARITHMIC)
     for name in ("dump", "restore"):
         _over_sizes(results, HISTORIES, name, name, dumps)
     finish(dumps, title="dump and restore, s", xlabel="commits", **_LOGARITHMIC)
@@ -86,5 +100,6 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m bench.growth", description=__doc__)
     add = parser.add_argument
     add("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="sizes to measure")
+    add("--only", nargs="+", help="measure only these sections")
     add("--results", type=Path, default=FOLDER / "results", help="where tables and plot go")
     return parser.parse_args(arguments)
