@@ -55,6 +55,11 @@ def commit_need(request: Request, branch: str) -> Permission:
     return Permission(Action.CREATE_COMMIT, branch_arn(request.repository, branch))
 
 
+def heads_need(request: Request) -> Permission:
+    """Return what the commits of a list of branches need."""
+    return Permission(Action.READ_COMMIT, repository_arn(request.repository))
+
+
 def sweeping_need(request: Request) -> Permission:
     """Return what a collection needs that deletes: the right to set the rules of its deletions."""
     return Permission(Action.SET_COLLECTION_RULES, repository_arn(request.repository))

@@ -11,6 +11,7 @@ from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.authorization.deferred_checks import heads_need
 from graveler_functions.api.contract import (
     CHANGE,
     FORCE,
@@ -45,9 +46,17 @@ def get_branch(request: Request) -> ApiAnswer:
     parameters=(*PAGE, flag("show_hidden"), flag("with_commits")),
     answers={200: Listing[schemas.BranchRow]},
 )
-@checked(Needs.on(Action.LIST_BRANCHES, named.REPOSITORY))
+@checked(
+    Needs(
+        On(Action.LIST_BRANCHES, named.REPOSITORY),
+        then=f"with commits {On(Action.READ_COMMIT, named.REPOSITORY)}",
+    )
+)
 def list_branches(request: Request) -> ApiAnswer:
     query = request.query
+    with_commits = query.flag("with_commits")
+    if with_commits:
+        request.rights.require(heads_need(request))
     page = branches.list_page(
         request.engine,
         request.repository,
@@ -57,7 +66,7 @@ def list_branches(request: Request) -> ApiAnswer:
         show_hidden=query.flag("show_hidden"),
     )
     commits = None
-    if query.flag("with_commits"):
+    if with_commits:
         commits = branches.heads(request.engine, request.repository, page.results)
     rows = [schemas.branch_row(record, commits) for record in page.results]
     return answers.of_json(listing(rows, page.next_after))

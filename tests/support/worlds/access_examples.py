@@ -225,7 +225,11 @@ OF_REFS = {
     "findMergeBase": _one("GET", _MERGE, "fs:ListCommits", REPO),
     "createSymlinkFile": _one("POST", f"{_R}/symlink", "fs:WriteObject", f"{REPO}/object/main"),
     "getBranch": _branch("GET", "", "fs:ReadBranch"),
-    "listBranches": _repository("GET", "/branches", "fs:ListBranches"),
+    "listBranches": Example(
+        "GET",
+        "/repositories/repo/branches?with_commits=true",
+        (("fs:ListBranches", REPO), ("fs:ReadCommit", REPO)),
+    ),
     "createBranch": _one(
         "POST",
         "/repositories/repo/branches",
