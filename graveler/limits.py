@@ -38,6 +38,8 @@ GENERATION_MAX = 2**30
 
 # A name of a user, a group or a policy. It is part of sort keys, which have at most 1,024 bytes.
 ACCOUNT_NAME_BYTES_MAX = 256
+# A year, and a month more, so that a yearly review has all of it.
+AUDIT_LIFE_S = 396 * 24 * 60 * 60
 # References are in the item of the user or group, which every look-up of policies reads.
 GROUPS_OF_USER_MAX = 100
 POLICIES_ATTACHED_MAX = 100

@@ -90,6 +90,11 @@ def whole_second(time_ns: int) -> datetime:
     return datetime.fromtimestamp(time_ns // NS_PER_S, UTC)
 
 
+def month_of(time_ns: int) -> str:
+    """Return the month of the time in UTC, as 2026-11."""
+    return f"{whole_second(time_ns):%Y-%m}"
+
+
 def rfc3339(time_ns: int) -> str:
     """Return the time in UTC, cut to the second: `2022-03-31T12:00:00Z`."""
     return f"{whole_second(time_ns):%Y-%m-%dT%H:%M:%SZ}"

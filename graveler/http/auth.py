@@ -58,6 +58,7 @@ class LoginSession:
 
     token: str
     expires_at: int  # Unix seconds
+    user: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,8 @@ class Authenticator:
             "sub": user,
             **claims,
         }
-        return LoginSession(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
+        token = jwt.encode(payload, self._key(), algorithm="HS256")
+        return LoginSession(token, now_s + life_s, user)
 
     def check_attempts(self, address: str) -> None:
         """Refuse a log-in without a key if the address has failed too often.

@@ -15,7 +15,6 @@ from graveler.ports.accounts import (
     NO_STANDARD_ACCESS,
     AccountStore,
     Credential,
-    ExternalPrincipal,
     Group,
     Installation,
     KeyPair,
@@ -60,6 +59,7 @@ from graveler.ports.objects import (
     UnfinishedUpload,
     UploadedPart,
 )
+from graveler.ports.principals import ExternalPrincipal
 from graveler.ports.recorded_uploads import UploadStore
 from graveler.ports.refs import (
     BranchStore,

@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 
 from graveler.access.policy import Policy
 from graveler.model import Page
+from graveler.ports.audit import AuditStore
+from graveler.ports.principals import PrincipalStore
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,19 +133,6 @@ class LookUp:
     key: LoginKey | None
     user: User | None
     failures: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExternalPrincipal:
-    """An identity of another system, such as an IAM role's ARN, that logs in as a user.
-
-    attachment: unique each time that it is attached; "" in a record from before that was stored.
-    """
-
-    id: str
-    user: str
-    user_uid: str = field(default="", compare=False)
-    attachment: str = field(default="", compare=False)
 
 
 class InstallationStore(Protocol):
@@ -367,34 +356,14 @@ class KeyStore(Protocol):
         """Add one to each counter; it is deleted some time after expires_at, in Unix seconds."""
 
 
-class PrincipalStore(Protocol):
-    """External principals; one logs in as one user."""
-
-    def create_principal(self, principal: ExternalPrincipal) -> None:
-        """Attach the principal to the user.
-
-        Raises:
-            NotFoundError: the user does not exist.
-            AlreadyExistsError: it is attached to a user.
-        """
-
-    def principal(self, principal_id: str) -> ExternalPrincipal | None:
-        """Return the principal; None if it is attached to no user that exists."""
-
-    def principals_of(
-        self, user: str, prefix: str, after: str, amount: int
-    ) -> Page[ExternalPrincipal]:
-        """Return a page of the user's principals by ID; none if the user does not exist."""
-
-    def delete_principal(self, user: str, principal_id: str) -> None:
-        """Detach the principal from the user.
-
-        Raises:
-            NotFoundError: it is not attached to the user.
-        """
-
-
 class AccountStore(
-    InstallationStore, UserStore, GroupStore, PolicyStore, KeyStore, PrincipalStore, Protocol
+    InstallationStore,
+    UserStore,
+    GroupStore,
+    PolicyStore,
+    KeyStore,
+    PrincipalStore,
+    AuditStore,
+    Protocol,
 ):
     """Users and what they may do; secrets are encrypted at rest."""

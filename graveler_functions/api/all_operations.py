@@ -9,6 +9,7 @@ from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.routes import (
     accounts,
     actions,
+    audit,
     collection_runs,
     credentials,
     dumps,
@@ -54,6 +55,7 @@ _RESOURCES = (
     prefixes,
     history,
     presigned,
+    audit,
     actions,
 )
 OTHERS: tuple[ApiOperation, ...] = tuple(

@@ -182,6 +182,7 @@ def _bound(route: Route, template: Template, services: ApiServices) -> _Call:
     """Return the route behind its checks: it logs facts, authenticates, and checks rights first."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")
+    audits = template.is_audited
 
     def call(
         event: Event, record: TelemetryRecord, path_parameters: Mapping[str, str]
@@ -193,8 +194,18 @@ def _bound(route: Route, template: Template, services: ApiServices) -> _Call:
         user = "" if template.public else _user_of(event, services)
         record.add(user=user)
         request = Request(event, services, path_parameters, user)
-        template.needs.check(request)
-        answer = route(request)
+
+        def act() -> ApiAnswer:
+            template.needs.check(request)
+            return route(request)
+
+        if audits:
+            from graveler_functions.api import audit  # noqa: PLC0415 - few requests are recorded
+
+            path, request_id = encoded_path_of(event), request_id_of(event)
+            answer = audit.recorded(request, template, path, request_id, act)
+        else:
+            answer = act()
         if changes_rights:
             services.authorizer.forget()  # at once here, after RIGHTS_AGE_MAX_S elsewhere
         return answer

@@ -54,7 +54,7 @@ class ApiServices:
 
 
 class Request:
-    """A request of an authenticated user ("" on the few public operations)."""
+    """A request of an authenticated user; user is "" on public operations, until one knows it."""
 
     def __init__(
         self, event: Event, services: ApiServices, path_parameters: Mapping[str, str], user: str

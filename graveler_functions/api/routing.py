@@ -6,6 +6,7 @@ operationId of lakeFS's specification. The rest of a declaration is the operatio
 `openapi.py` describes to clients.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,12 @@ from graveler_functions.api.request import Request
 
 Route = Callable[[Request], ApiAnswer]
 
+# Changes of refs and of content have events.
+_AUDITED = re.compile(
+    r"/auth/|/user/|/setup_lakefs$"
+    r"|/repositories/<repository>/(settings/|branch_protection|gc/rules|metadata$)"
+    r"|.*/continuous-export$"
+)
 
 # Parameters that lakeFS's specification writes with an underscore; it writes others as `uploadId`.
 _WITH_UNDERSCORE = frozenset({"hook_run_id", "meta_range", "object_id", "pull_request", "run_id"})
@@ -43,6 +50,11 @@ class Template:
     def public(self) -> bool:
         """Whether it needs no credentials."""
         return isinstance(self.needs, Public)
+
+    @property
+    def is_audited(self) -> bool:
+        """Whether its requests are recorded: log-ins, and changes of access and of settings."""
+        return self.method != "GET" and _AUDITED.match(self.path) is not None
 
     @cached_property
     def _segments(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ OWN = {
     "rights": "Rights of users",
     "collection_runs": "Runs of garbage collection",
     "sessions": "Sessions",
+    "audit": "Audit",
 }
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from tests.browser import lakes
 
@@ -68,7 +68,12 @@ def test_after_a_change_of_this_page_nothing_is_shown_as_it_was_before(page):
 
 def test_a_commit_is_asked_for_once_however_often_its_branch_is_shown(visit, page):
     asked = []
-    page.on("request", lambda request: "/commits/" in request.url and asked.append(request.url))
+
+    def note(request: Request) -> None:
+        if "/commits/" in request.url:
+            asked.append(request.url)
+
+    page.on("request", note)
     expect(row(page, "work")).to_be_visible()
     for name in ("Tags", "Branches", "Tags", "Branches"):
         go(page, name)

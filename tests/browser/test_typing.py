@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from tests.browser import lakes
 from tests.browser.visits import choose
@@ -26,7 +26,12 @@ def requests_of(visit, field):
     visit.wait()
     asked = []
     page = visit.page
-    page.on("request", lambda request: "/api/v1/" in request.url and asked.append(request.url))
+
+    def note(request: Request) -> None:
+        if "/api/v1/" in request.url:
+            asked.append(request.url)
+
+    page.on("request", note)
     page.clock.install()
     page.clock.pause_at(page.evaluate("Date.now() + 60_000"))
     field.focus()

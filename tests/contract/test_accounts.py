@@ -9,12 +9,15 @@ import pytest
 
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
+from graveler.addresses import first_xid
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
-from graveler.aws.dynamodb.models import CredentialItem, FirstAdministratorItem, UserItem
+from graveler.aws.dynamodb.models import AUDIT, CredentialItem, FirstAdministratorItem, UserItem
 from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import AlreadyExistsError, CorruptDataError, NotFoundError
 from graveler.model import Page
+from graveler.model.audit import AuditRecord
 from graveler.ports import AccountStore, Credential, Group, NewGroup, StandardAccess, User
+from graveler.times import NS_PER_S
 from tests.contract.accounts import ContextCipher, World, stored
 from tests.contract.conftest import DynamoDBStores, strong
 
@@ -317,3 +320,45 @@ def interrupted_at(store: DynamoAccountStore, step: str) -> DynamoAccountStore:
     made = dying(store.tables, store.cipher)
     assert isinstance(made, DynamoAccountStore)
     return made
+
+
+NOVEMBER_S = 1_795_910_400  # 2026-11-29
+DAY_S = 24 * 60 * 60
+
+
+def audited(time_s: int) -> AuditRecord:
+    return AuditRecord(
+        id=first_xid(time_s),
+        time_ns=time_s * NS_PER_S,
+        user="amelie",
+        address="203.0.113.7",
+        operation="createUser",
+        path="/api/v1/auth/users",
+        request_id="r",
+        resources=("arn:lakefs:auth:::user/bo",),
+    )
+
+
+def test_a_month_of_the_audit_is_read_newest_first_and_from_any_record_on(world: World) -> None:
+    made = [audited(NOVEMBER_S - days * DAY_S) for days in (3, 1, 2, 40)]
+    for record in made:
+        world.first.keep_audit(record)
+    newest = sorted(made[:3], key=lambda record: record.id, reverse=True)
+    assert list(world.second.audit_of_month("2026-11", "")) == newest
+    assert list(world.second.audit_of_month("2026-11", newest[0].id)) == newest[1:]
+    assert list(world.second.audit_of_month("2026-10", "")) == made[3:]
+    assert list(world.second.audit_of_month("2026-09", "")) == []
+
+
+def test_a_record_of_the_audit_gets_its_outcome(world: World) -> None:
+    world.first.keep_audit(audited(NOVEMBER_S))
+    known = replace(audited(NOVEMBER_S), status=201)
+    world.second.keep_audit(known)
+    assert list(world.first.audit_of_month("2026-11", "")) == [known]
+
+
+def test_the_audit_expires_after_a_year_and_a_month(fresh_tables: Tables) -> None:
+    DynamoAccountStore(fresh_tables, ContextCipher()).keep_audit(audited(NOVEMBER_S))
+    raw = fresh_tables.get(f"{AUDIT}2026-11", first_xid(NOVEMBER_S))
+    assert raw is not None
+    assert int(raw["expires_at"]["N"]) == NOVEMBER_S + 396 * DAY_S

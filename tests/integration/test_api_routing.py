@@ -17,6 +17,7 @@ from graveler_functions.api.all_operations import OPERATIONS, OTHERS, TEMPLATES
 from graveler_functions.api.app import SERVICE
 from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.routes import (
+    audit,
     collection_runs,
     exports,
     history,
@@ -35,7 +36,17 @@ from tests.support.clients.api import ApiClient, event
 
 # Continuous export, which today's lakeFS does not have, and more.
 OURS = (
-    *(collection_runs, exports, history, tasks, prefixes, presigned, recorded_uploads, rights),
+    *(
+        audit,
+        collection_runs,
+        exports,
+        history,
+        tasks,
+        prefixes,
+        presigned,
+        recorded_uploads,
+        rights,
+    ),
     sessions,
 )
 
@@ -91,7 +102,7 @@ def test_every_operation_is_either_frequent_or_not():
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
     count = 138 + sum(len(each.operations.table) for each in OURS)
-    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 173
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 174
     assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == count
 
 

@@ -94,7 +94,7 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
         Credential("AKIA", "secret-text", "ann", 1),
         KeyPair("AKIA", "secret-text", "ann", "uid"),
         Installation("id", b"secret-text"),
-        LoginSession("secret-text", 1),
+        LoginSession("secret-text", 1, "ann"),
         ApiSettings(setup_token="secret-text"),
         AccessKey("AKIA", "secret-text"),
         Setup("ann", NewAccessKey("AKIA", "secret-text")),

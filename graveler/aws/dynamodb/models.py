@@ -26,6 +26,7 @@ REPOSITORIES = "repositories"
 ENDING = "ending-repositories"
 ACCOUNTS = "accounts"
 LOGIN_FAILURES = "login-failures"
+AUDIT = "audit#"  # followed by the month, as 2026-11
 CLEANUPS = "cleanups"
 EXPORTS = "exports"
 HEARTBEATS = "heartbeats"
@@ -360,6 +361,13 @@ class LoginFailuresItem(RefsItem):
     """`login-failures` / `<name of the counter>`: failed log-ins of a key or an address."""
 
     failures = NumberAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class AuditItem(RefsItem):
+    """`audit#<month>` / `<xid>`: a request that changes access or settings, or a log-in."""
+
+    record = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
 
 

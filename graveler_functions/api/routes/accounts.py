@@ -97,6 +97,7 @@ def set_up(request: Request) -> ApiAnswer:
         installation.set_up(request.services.accounts, User(body.username, now_s), credential)
     except AlreadyExistsError as error:
         raise AlreadyExistsError("lakeFS already initialized") from error
+    request.user = body.username
     return answers.of_json(CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s))
 
 
@@ -132,6 +133,7 @@ def log_in(request: Request) -> ApiAnswer:
     session = request.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, request.address
     )
+    request.user = session.user
     answer = answers.of_json(schemas.AuthenticationToken(session.token, session.expires_at))
     answer.cookies.append(session_cookie.with_session(request, session.token))
     return answer

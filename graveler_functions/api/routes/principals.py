@@ -126,6 +126,7 @@ def external_principal_login(request: Request) -> ApiAnswer:
     asked_s = body.token_expiration_duration or 0
     life_s = min(asked_s if asked_s > 0 else SESSION_LIFE_S, SESSION_LIFE_S_MAX)
     session = authenticator.log_in_principal(principal, life_s)
+    request.user = session.user
     return answers.of_json(AuthenticationToken(session.token, session.expires_at))
 
 

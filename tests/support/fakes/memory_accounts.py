@@ -3,7 +3,7 @@
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
+from graveler.model.audit import AuditRecord
 from graveler.model.settings import check_unchanged
 from graveler.ports import (
     NO_STANDARD_ACCESS,
@@ -28,6 +29,7 @@ from graveler.ports import (
     StandardAccess,
     User,
 )
+from graveler.times import month_of
 
 T = TypeVar("T")
 
@@ -46,9 +48,21 @@ class MemoryAccountStore:
         self._keys: dict[str, Credential] = {}
         self._principals: dict[str, ExternalPrincipal] = {}
         self._failures: Counter[str] = Counter()
+        self.audit: dict[str, AuditRecord] = {}
         self._uids = map("{:032x}".format, itertools.count(1))
         self._is_set_up = self._has_access = False
         self._lock = threading.RLock()
+
+    def keep_audit(self, record: AuditRecord) -> None:
+        with self._lock:
+            self.audit[record.id] = record
+
+    def audit_of_month(self, month: str, before: str) -> Iterator[AuditRecord]:
+        with self._lock:
+            kept = sorted(self.audit.values(), key=lambda record: record.id, reverse=True)
+        for record in kept:
+            if month_of(record.time_ns) == month and (not before or record.id < before):
+                yield record
 
     def installation(self) -> Installation:
         return self._installation

@@ -497,6 +497,9 @@ OF_RIGHTS = {
         "/auth/users/cy/access/actions?resource=*",
         (("auth:ReadUser", f"{AUTH}user/cy"), ("auth:ListPolicies", "*")),
     ),
+    "listAuditRecords": Example(
+        "GET", "/auth/audit", (("auth:ListUsers", "*"), ("auth:ListPolicies", "*"))
+    ),
     "listAccessActions": Example("GET", "/auth/actions", ()),
     "checkPolicy": Example("POST", "/auth/check_policy", (), _POLICY),
     "listPolicyAttachments": Example(

@@ -78,6 +78,7 @@ class _Table(dict[str, Sent]):
         self,
         operation: str,
         body: Any = None,
+        /,
         *,
         names: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -354,6 +355,8 @@ def _add_rights(table: _Table) -> None:
     }
     policy: dict[str, Any] = {"id": "p", "statement": [statement]}
     table.add("listUsers", **_PAGE)
+    times: dict[str, Any] = {"since": "2001-02-03T04:05:06Z", "until": "2101-02-03T04:05:06Z"}
+    table.add("listAuditRecords", after="", amount="10", user="ann", operation="login", **times)
     table.add("createUser", {"id": "new", "invite_user": False})
     table.add("getUser")
     table.add("deleteUser")

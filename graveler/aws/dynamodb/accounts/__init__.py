@@ -11,6 +11,7 @@ and groups, and a group's item has the group's policies. The reverse direction, 
 group, has items of its own.
 """
 
+from graveler.aws.dynamodb.accounts.audit import AuditRecords
 from graveler.aws.dynamodb.accounts.installation import InstallationRecords
 from graveler.aws.dynamodb.accounts.policies import PolicyRecords
 from graveler.aws.dynamodb.accounts.principals import PrincipalRecords
@@ -19,7 +20,9 @@ from graveler.aws.dynamodb.accounts.users import UserRecords
 __all__ = ["DynamoAccountStore"]
 
 
-class DynamoAccountStore(UserRecords, PolicyRecords, PrincipalRecords, InstallationRecords):
+class DynamoAccountStore(
+    UserRecords, PolicyRecords, PrincipalRecords, InstallationRecords, AuditRecords
+):
     """`graveler.ports.AccountStore` over the accounts partition; a Cipher encrypts the secrets."""
 
     __slots__ = ()

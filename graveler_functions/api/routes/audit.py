@@ -1,0 +1,48 @@
+"""The audit of access, settings and log-ins. lakeFS has no such operation."""
+
+from graveler.access.actions import Action
+from graveler.http.schemas import audit as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.operations.accounts import auditing
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.contract import AFTER, AMOUNT, text, unix_time
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations, checked
+
+operations = Operations()
+
+
+@operations.add(
+    "GET",
+    "/auth/audit",
+    "listAuditRecords",
+    parameters=(
+        AFTER,
+        AMOUNT,
+        text("user"),
+        text("operation"),
+        unix_time("since"),
+        unix_time("until"),
+    ),
+    answers={200: Listing[schemas.AuditRow]},
+)
+@checked(Needs(On(Action.LIST_USERS, named.EVERYTHING), On(Action.LIST_POLICIES, named.EVERYTHING)))
+def list_audit_records(request: Request) -> ApiAnswer:
+    query = request.query
+    page = auditing.list_page(
+        request.engine,
+        request.services.accounts,
+        auditing.AuditQuery(
+            query.text("user"),
+            query.text("operation"),
+            query.unix_time("since"),
+            query.unix_time("until"),
+        ),
+        query.text("after"),
+        query.amount(),
+    )
+    rows = [schemas.audit_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))
