@@ -4,13 +4,12 @@ An ARN is `arn:lakefs:<service>:<region>:<account>:<resource>`. Region and accou
 ARNs that operations need. In a policy, only the resource may have wildcards.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 
-from graveler.access.wildcards import Matches, Pattern
+from graveler.access.wildcards import Matches, Pattern, has_wildcard
 
 # All resources; it is also what listings of users, groups and policies need.
 ALL = "*"
@@ -25,7 +24,6 @@ _FS = "arn:lakefs:fs:::"
 _AUTH = "arn:lakefs:auth:::"
 
 _REPOSITORY = "{repository}"
-_WILDCARD = re.compile(r"[*?]")
 
 _list_decoder = msgspec.json.Decoder(list[str])
 
@@ -167,7 +165,7 @@ def can_match(resource: str, form: str) -> bool:
         return False
     kind, _, rest = pattern.resource.partition("/")
     name = rest.partition("/")[0]
-    if _WILDCARD.search(kind) or "?" in name:  # it may match a slash
+    if has_wildcard(kind) or "?" in name:  # it may match a slash
         return True
     filled_in = filled.resource.replace(_REPOSITORY, name.replace("*", ""))
     beginning, has_name, _ = filled_in.partition("{")

@@ -3,7 +3,6 @@
 Messages begin as lakeFS's. The details name the field, and what it may be.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from graveler.access.actions import SERVICES, Action
 from graveler.access.conditions import CATALOG_FIELDS, FIELDS, OPERATORS, network_of
 from graveler.access.policy import Conditions, Effect, Statement
 from graveler.access.resources import ALL, Arn, listed, parsed
-from graveler.access.wildcards import compiled
+from graveler.access.wildcards import compiled, has_wildcard
 from graveler.errors import InvalidInputError
 from graveler.limits import (
     ARN_BYTES_MAX,
@@ -35,7 +34,6 @@ _KINDS_IN_REPOSITORY = ("object", "branch", "tag")
 _FORMS = "use `*`, or an ARN such as arn:lakefs:fs:::repository/<name>, or a JSON list of these"
 _ACTIONS = "docs/access.md lists all actions; `fs:*` and `fs:Read*` match several"
 _SERVICES = ", ".join(SERVICES)
-_WILDCARD = re.compile(r"[*?]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def _problems_of_actions(actions: Sequence[str]) -> Iterator[_Found]:
         if len(action) <= ARN_BYTES_MAX and any(map(compiled(action), Action)):
             continue
         service, colon, _ = action.partition(":")
-        if colon and not _WILDCARD.search(service) and service not in SERVICES:
+        if colon and not has_wildcard(service) and service not in SERVICES:
             yield f"{_shown(action)}: invalid service name", f"the services are {_SERVICES}"
         else:
             yield f"{_shown(action)}: invalid action", _ACTIONS
@@ -158,13 +156,13 @@ def _problem_of_kind(arn: Arn) -> str:
     """
     kind, _, name = arn.resource.partition("/")
     kinds = _KINDS[arn.service]
-    if kind not in kinds and not _WILDCARD.search(kind):
+    if kind not in kinds and not has_wildcard(kind):
         return f"resources of the service {arn.service} begin with {', '.join(kinds)}"
     repository, is_within, resource = name.partition("/")
-    if kind != "repository" or not is_within or _WILDCARD.search(repository):
+    if kind != "repository" or not is_within or has_wildcard(repository):
         return ""
     kind, has_name, _ = resource.partition("/")
-    if _WILDCARD.search(kind) or (has_name and kind in _KINDS_IN_REPOSITORY):
+    if has_wildcard(kind) or (has_name and kind in _KINDS_IN_REPOSITORY):
         return ""
     kinds_in = ", ".join(f"{each}/" for each in _KINDS_IN_REPOSITORY)
     return f"after the repository's name and a slash, resources begin with {kinds_in}"

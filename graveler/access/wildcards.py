@@ -56,6 +56,11 @@ class Pattern:
         return can_reach and self._first.agrees(beginning)
 
 
+def has_wildcard(pattern: str) -> bool:
+    """Return whether the pattern matches other texts than itself."""
+    return any(mark in pattern for mark in _WILDCARDS)
+
+
 def compiled(pattern: str) -> Matches:
     """Return a function that says whether the pattern matches a whole text."""
     return Pattern(pattern).matches

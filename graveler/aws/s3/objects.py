@@ -89,7 +89,8 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         except S3Error as error:
             if error.status in {400, 501} and headers.sent:  # for a header that the client chose
                 raise refused(f"{uri} cannot be stored", error) from error
-            if error.status not in {404, 412}:  # 404 if if_match is given and nothing is there
+            is_absent = bool(if_match) and error.status == 404
+            if error.status != 412 and not is_absent:
                 raise
             stored = find(self._s3, location)
             if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:

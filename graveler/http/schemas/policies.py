@@ -28,9 +28,8 @@ class StatementList(Struct, frozen=True):
     statement: Annotated[list[StatementBody], Meta(min_length=1)]
 
 
-class PolicyBody(Struct, frozen=True):
+class PolicyBody(StatementList, frozen=True):
     id: str
-    statement: Annotated[list[StatementBody], Meta(min_length=1)]
 
     def statements(self) -> tuple[Statement, ...]:
         """Return the statements; the operation checks them.
