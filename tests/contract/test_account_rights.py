@@ -735,6 +735,21 @@ class TestDynamoDB:
             list(pool.map(attach, range(8)))
         assert len(store.policies_of_group("Readers", "", "", 100).results) == 8
 
+    def test_of_updates_at_once_of_the_policy_that_was_read_one_succeeds(
+        self, store: AccountStore, world: World
+    ) -> None:
+        stores, read = (store, world.second), checksum_of(policy("Read"))
+
+        def update(number: int) -> bool:
+            try:
+                stores[number % 2].update_policy(policy("Read", f"fs:{number}"), read)
+            except PreconditionFailedError:
+                return False
+            return True
+
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(update, range(8))) == 1
+
     @pytest.mark.parametrize(
         "operation", ["TransactWriteItems", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"]
     )
