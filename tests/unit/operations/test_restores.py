@@ -1,6 +1,8 @@
 """Restores and deletions of prefixes: a branch gets what a commit has there, or nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -9,14 +11,14 @@ from graveler.branches.lookup import read_repository
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, GoneError, InvalidInputError, NotFoundError
 from graveler.model import Commit, ProtectionRule
-from graveler.model.tasks import LEASE_S, Task, TaskState
+from graveler.model.tasks import LEASE_S, Task, TaskMessage, TaskState
 from graveler.operations import branches, objects, repositories, writes
 from graveler.operations.prefixes import walk
 from graveler.operations.prefixes.restoring import start_deletion, start_restore
 from graveler.operations.tasks.requests import status
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.fakes.tasks import run_all
-from tests.support.faults.counting import engine_around
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash
 from tests.support.worlds.lake import REPO, commit, content, paths, upload
 
@@ -146,34 +148,38 @@ def test_the_commit_stays_the_source_however_its_ref_moves(world: MemoryWorld, o
     assert found(world.engine()) == OLD | BESIDE
 
 
-@pytest.mark.parametrize("before", [False, True])
-@pytest.mark.parametrize("number", range(3))
-def test_a_runner_that_dies_at_a_step_is_followed_by_one_that_goes_on(
-    world: MemoryWorld, old: Commit, number: int, before: bool
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
+    world: MemoryWorld, old: Commit, is_after: bool
 ) -> None:
-    task, calls = restore(world.engine(), old.id), []
+    task = restore(world.engine(), old.id)
+    counted = Calls()
+    run(engine_around(world.fork().engine(), counted), TaskMessage(REPO, task.id))
+    for place in range(len(counted.names)):
+        fork, calls = world.fork(), 0
 
-    def dying(name, call):
-        if name == "staging.stage_step":
-            calls.append(name)
-            if len(calls) == number + 1:
-                if not before:
+        def dying(name: str, call: Callable[[], Any], at: int = place) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at + 1:
+                if is_after:
                     call()
                 raise Crash(name)
-        return call()
+            return call()
 
-    with pytest.raises(Crash):
-        run_all(world.task_queue, engine_around(world.engine(), dying))
-    world.clock.tick(LEASE_S + 1)
-    assert ended(world, task).result == {"changed": "6"}
-    assert found(world.engine()) == OLD | BESIDE
+        with suppress(Crash):
+            run(engine_around(fork.engine(), dying), TaskMessage(REPO, task.id))
+        fork.clock.tick(LEASE_S + 1)
+        run(fork.engine(), TaskMessage(REPO, task.id), runner="next")
+        assert status(fork.engine(), REPO, task.id).result == {"changed": "6"}, place
+        assert found(fork.engine()) == OLD | BESIDE, place
 
 
 def test_writes_beside_a_restore_are_kept_or_restored(world: MemoryWorld, old: Commit) -> None:
     """Between two steps, a path that is done is written, and one that is not."""
     task, steps = restore(world.engine(), old.id), []
 
-    def meanwhile(name, call):
+    def meanwhile(name: str, call: Callable[[], Any]) -> Any:
         if name == "staging.stage_step":
             steps.append(name)
             if len(steps) == 2:
@@ -201,9 +207,9 @@ def test_old_data_are_claimed_before_they_are_staged(world: MemoryWorld, old: Co
     engine = world.engine()
     address = objects.stat(engine, REPO, old.id, b"a/1").entry.address
     world.clock.tick(2 * 24 * 60 * 60)
-    calls = []
+    calls: list[str] = []
 
-    def noting(name, call):
+    def noting(name: str, call: Callable[[], Any]) -> Any:
         if name in {"refs.claim_addresses", "staging.stage_step"}:
             calls.append(name)
         return call()
