@@ -13,6 +13,7 @@ from graveler.branches.lookup import (
     check_writable,
     current_branch,
     current_commit_id,
+    known_repository,
     read_repository,
     reread_branch,
     same_branch,
@@ -135,7 +136,7 @@ def heads(
         NotFoundError: the repository does not exist.
     """
     ids = [branch.commit_id for branch in of_branches]
-    found = read_repository(engine, repository).history().commits(list(dict.fromkeys(ids)))
+    found = known_repository(engine, repository).history().commits(list(dict.fromkeys(ids)))
     return {commit.id: commit for commit in found}
 
 

@@ -16,12 +16,15 @@ from graveler.operations import (
     commits,
     diffs,
     links,
+    merge_bases,
     merges,
+    object_history,
     objects,
     replays,
     tags,
     writes,
 )
+from graveler.operations.prefixes.totals import total
 from graveler.staging.listing import PageQuery
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
 from tests.support.servers.stack import BUCKET
@@ -223,6 +226,23 @@ def _log(meter: Meter) -> object:
     return commits.log(meter.engine, meter.repo, "main", commits.LogQuery(100))
 
 
+def _distance(meter: Meter) -> object:
+    return merge_bases.find(meter.engine, meter.repo, "dev", "main", with_distance=True)
+
+
+def _heads(meter: Meter) -> object:
+    page = branches.list_page(meter.engine, meter.repo, prefix="", after="", amount=100)
+    return branches.heads(meter.engine, meter.repo, page.results)
+
+
+def _history(meter: Meter) -> object:
+    return object_history.list_page(meter.engine, meter.repo, "main", b"on main", "", 100)
+
+
+def _total(meter: Meter) -> object:
+    return total(meter.engine, meter.repo, "main", "", "")
+
+
 BUDGETS = [
     Budget("stat by commit ID", stat("ID", b"a"), 0, {}, Chain(0, 0)),
     Budget("stat via a branch, staged", stat("main", b"staged"), 1, {}, Chain(1, 0)),
@@ -234,6 +254,10 @@ BUDGETS = [
     Budget("list via a branch", listing("main"), 1, {}, Chain(1, 0)),
     Budget("log", _log, 1, {}, Chain(1, 0), _diverged),
     Budget("diff of two branches", _diff, 2, {}, Chain(1, 0), _diverged),
+    Budget("ahead and behind", _distance, 2, {}, Chain(2, 0), _diverged),
+    Budget("list branches with their commits", _heads, 2, {}, Chain(2, 0), _diverged),
+    Budget("history of an object", _history, 1, {}, Chain(1, 0), _diverged),
+    Budget("total of a prefix", _total, 2, {}, Chain(2, 0), _diverged),
     Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}, Chain(3, 1)),
     Budget("upload if absent", _create_conditionally, 3, {"PUT": 1}, Chain(3, 1)),
     Budget("stage", _stage, 3, {}, Chain(3, 0)),
