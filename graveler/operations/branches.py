@@ -1,6 +1,6 @@
 """Branches: create, read, delete, reset, hard-reset."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 
 from graveler.branches.heads import (
@@ -13,7 +13,6 @@ from graveler.branches.lookup import (
     check_writable,
     current_branch,
     current_commit_id,
-    known_repository,
     read_repository,
     reread_branch,
     same_branch,
@@ -126,18 +125,25 @@ def list_page(
     return engine.refs.branches(repo.record, prefix, after, amount, show_hidden=show_hidden)
 
 
-def heads(
-    engine: Engine, repository: str, of_branches: Sequence[Branch]
-) -> Mapping[CommitID, Commit]:
-    """Return the commits that are the branches' heads, by ID.
+def list_with_commits(
+    engine: Engine,
+    repository: str,
+    *,
+    prefix: str,
+    after: str,
+    amount: int,
+    show_hidden: bool = False,
+) -> tuple[Page[Branch], Mapping[CommitID, Commit]]:
+    """Return a page of branches by name, and the commits that are their heads, by ID.
 
     Raises:
-        CorruptDataError: one does not exist.
-        NotFoundError: the repository does not exist.
+        CorruptDataError: a head does not exist.
+        InvalidInputError, NotFoundError: as list_page.
     """
-    ids = [branch.commit_id for branch in of_branches]
-    found = known_repository(engine, repository).history().commits(list(dict.fromkeys(ids)))
-    return {commit.id: commit for commit in found}
+    repo = read_repository(engine, repository)
+    page = engine.refs.branches(repo.record, prefix, after, amount, show_hidden=show_hidden)
+    ids = dict.fromkeys(branch.commit_id for branch in page.results)
+    return page, {commit.id: commit for commit in repo.history().commits(list(ids))}
 
 
 def delete(

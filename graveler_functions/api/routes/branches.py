@@ -53,21 +53,14 @@ def get_branch(request: Request) -> ApiAnswer:
     )
 )
 def list_branches(request: Request) -> ApiAnswer:
-    query = request.query
-    with_commits = query.flag("with_commits")
-    if with_commits:
-        request.rights.require(heads_need(request))
-    page = branches.list_page(
-        request.engine,
-        request.repository,
-        prefix=query.text("prefix"),
-        after=query.text("after"),
-        amount=query.amount(),
-        show_hidden=query.flag("show_hidden"),
-    )
+    lake, asked = (request.engine, request.repository), request.query.page()
+    show_hidden = request.query.flag("show_hidden")
     commits = None
-    if with_commits:
-        commits = branches.heads(request.engine, request.repository, page.results)
+    if request.query.flag("with_commits"):
+        request.rights.require(heads_need(request))
+        page, commits = branches.list_with_commits(*lake, **asked, show_hidden=show_hidden)
+    else:
+        page = branches.list_page(*lake, **asked, show_hidden=show_hidden)
     rows = [schemas.branch_row(record, commits) for record in page.results]
     return answers.of_json(listing(rows, page.next_after))
 

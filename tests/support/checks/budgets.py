@@ -231,8 +231,8 @@ def _distance(meter: Meter) -> object:
 
 
 def _heads(meter: Meter) -> object:
-    page = branches.list_page(meter.engine, meter.repo, prefix="", after="", amount=100)
-    return branches.heads(meter.engine, meter.repo, page.results)
+    engine, repo = meter.engine, meter.repo
+    return branches.list_with_commits(engine, repo, prefix="", after="", amount=100)
 
 
 def _history(meter: Meter) -> object:
