@@ -114,11 +114,11 @@ def _distance(engine: Engine, head_id: str, base_id: str, amount: int) -> None:
 
 
 def _total(engine: Engine, head_id: str, amount: int) -> None:
-    after, objects = "", 0
+    after, objects = b"", 0
     while True:
         found = total(engine, REPOSITORY, head_id, "wide/", after)
         objects += found.objects
-        after = found.next_after.decode()
+        after = found.next_after
         if not after:
             break
     assert objects == amount

@@ -29,7 +29,7 @@ class MatchingPage:
 
 
 def list_page(
-    engine: Engine, repository: str, ref: str, glob: str, after: str, amount: int
+    engine: Engine, repository: str, ref: str, glob: str, after: bytes, amount: int
 ) -> tuple[CommitID, MatchingPage]:
     """Return the commit of the ref, and a page of its objects that match, by path.
 
@@ -45,7 +45,7 @@ def list_page(
         matching = globs.compiled(glob, is_of_paths=True)
     except re2.error as error:
         raise InvalidInputError(f"bad glob {glob[:100]!r}", str(error)) from error
-    query = PageQuery(amount, prefix=globs.prefix_of(glob).encode(), after=after.encode())
+    query = PageQuery(amount, prefix=globs.prefix_of(glob).encode(), after=after)
 
     def read(repo: OpenRepository) -> tuple[CommitID, MatchingPage]:
         commit_id = resolve_commit_id(engine.refs, repo.history(), ref)

@@ -40,8 +40,8 @@ _AHEAD = 16
 # What a known version takes: its key, its value and its entry in the cache.
 _VERSION_BYTES = 400
 _SEPARATOR = ","
-# Of a page's next commits. More are not merged histories of people.
-_NEXT_MAX = 1000
+# The URL of the next page names its first commits, so a page goes on while there are more.
+_NEXT_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def list_page(
     """Return changes of the object at the path in the commits that lead to the ref, newest first.
 
     after: what the page before says; "" for the first one. A page may have fewer changes than
-    amount, even none, and others may follow.
+    amount, even none, and others may follow. It has more if it cannot end where histories meet.
 
     Raises:
         InvalidInputError: a name, the path, the ref or after is malformed.
@@ -85,7 +85,7 @@ def list_page(
         for change in walk:
             if change is not None:
                 found.append(change)
-            if len(found) == amount or limit.is_over:
+            if (len(found) >= amount or limit.is_over) and walk.width <= _NEXT_MAX:
                 break
         return Page(tuple(found), walk.next_after)
 
@@ -122,6 +122,11 @@ class _Walk:
     def next_after(self) -> str:
         """The commits with which the next page begins; "" if there are none."""
         return _SEPARATOR.join(commit_id for _, _, commit_id, _ in sorted(self._queue))
+
+    @property
+    def width(self) -> int:
+        """How many commits come next."""
+        return len(self._queue)
 
     def __iter__(self) -> Iterator[ObjectChange | None]:
         """Yield the change of each commit, None if it made none."""

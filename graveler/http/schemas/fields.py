@@ -1,6 +1,7 @@
 """The types of fields that several schemas share, and paths as text."""
 
 from typing import Annotated
+from urllib.parse import quote, unquote_to_bytes
 
 from msgspec import Meta
 
@@ -13,6 +14,16 @@ Count = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 UnixTime = Annotated[int, Meta(ge=0, le=INT64_MAX // NS_PER_S)]
 PartNumber = Annotated[int, Meta(ge=1, le=UPLOAD_PARTS_MAX)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
+
+
+def cursor_of(path: bytes) -> str:
+    """Return a stored path, of any bytes, as the offset of a page."""
+    return quote(path)
+
+
+def path_of_cursor(cursor: str) -> bytes:
+    """Return the path behind which a page begins, from `cursor_of`."""
+    return unquote_to_bytes(cursor)
 
 
 def text_of(path: bytes) -> str:

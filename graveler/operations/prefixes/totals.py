@@ -40,7 +40,7 @@ class ObjectTotal:
             self.size_bytes += times * object_size(value)
 
 
-def total(engine: Engine, repository: str, ref: str, prefix: str, after: str) -> ObjectTotal:
+def total(engine: Engine, repository: str, ref: str, prefix: str, after: bytes) -> ObjectTotal:
     """Return the total of a prefix at a ref behind the path `after`: of all, or of a first part.
 
     Raises:
@@ -51,7 +51,7 @@ def total(engine: Engine, repository: str, ref: str, prefix: str, after: str) ->
     check_prefix(prefix)
 
     def read(repo: OpenRepository) -> ObjectTotal:
-        query = PageQuery(1, prefix=prefix.encode(), after=after.encode())
+        query = PageQuery(1, prefix=prefix.encode(), after=after)
         view, limit = view_of_ref(repo, ref), TimeLimit(engine, _PAGE_S)
         committed, start, end = view.committed, query.start, query.end
         changes = view.staged(end).from_path(start) if view.tokens else iter(())

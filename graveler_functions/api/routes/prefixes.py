@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from graveler.access.actions import Action
 from graveler.http.schemas import prefixes as schemas
-from graveler.http.schemas.fields import text_of
+from graveler.http.schemas.fields import cursor_of, path_of_cursor
 from graveler.http.schemas.tasks import TaskCreated
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
 from graveler.operations.prefixes.restoring import start_deletion, start_restore
@@ -134,9 +134,9 @@ def get_prefix_total(request: Request) -> ApiAnswer:
         request.repository,
         request.name("ref"),
         query.text("prefix"),
-        query.text("after"),
+        path_of_cursor(query.text("after")),
     )
-    next_offset = text_of(found.next_after)
+    next_offset = cursor_of(found.next_after)
     return answers.of_json(
         schemas.PrefixTotal(found.objects, found.size_bytes, next_offset != "", next_offset)
     )

@@ -2,7 +2,7 @@
 
 from graveler.access.actions import Action
 from graveler.http.schemas import presigned as schemas
-from graveler.http.schemas.fields import text_of
+from graveler.http.schemas.fields import cursor_of, path_of_cursor, text_of
 from graveler.http.schemas.listings import Pagination
 from graveler.operations import matching_objects
 from graveler_functions.api import answers
@@ -32,7 +32,7 @@ def presign_objects(request: Request) -> ApiAnswer:
         request.repository,
         request.name("ref"),
         query.required_text("glob"),
-        query.text("after"),
+        path_of_cursor(query.text("after")),
         query.amount(),
     )
     expiry = expiry_s(request)
@@ -46,6 +46,6 @@ def presign_objects(request: Request) -> ApiAnswer:
         )
         for found in page.results
     ]
-    next_offset = text_of(page.next_after)
+    next_offset = cursor_of(page.next_after)
     pagination = Pagination(next_offset != "", next_offset, len(rows))
     return answers.of_json(schemas.PresignedObjects(commit_id, pagination, rows))

@@ -240,7 +240,7 @@ def _history(meter: Meter) -> object:
 
 
 def _total(meter: Meter) -> object:
-    return total(meter.engine, meter.repo, "main", "", "")
+    return total(meter.engine, meter.repo, "main", "", b"")
 
 
 BUDGETS = [

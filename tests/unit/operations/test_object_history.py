@@ -1,9 +1,19 @@
 """The history of an object: which commits are its changes, and in what order and pages."""
 
+from unittest.mock import patch
+
 import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.operations import branches, merges, object_history, writes
+from graveler.identity import make_commit
+from graveler.operations import (
+    branches,
+    commit_records,
+    commits,
+    merges,
+    object_history,
+    writes,
+)
 from tests.support.worlds.lake import REPO, commit, upload
 
 
@@ -113,6 +123,35 @@ def test_staged_changes_are_no_history(engine):
     write(engine, "one")
     upload(engine, b"a", b"staged")
     assert changes(engine) == [("added", "one")]
+
+
+def test_a_page_ends_where_few_histories_are_open(engine):
+    """Each branch has the object from a commit of its own, and all of them are merged."""
+    write(engine, "one")
+    names = [f"b{number}" for number in range(5)]
+    for name in names:
+        branches.create(engine, REPO, name=name, source="main")
+        write(engine, f"on {name}", name)
+    heads = [commits.get(engine, REPO, name) for name in names]
+    own = make_commit(
+        committer="ann",
+        message="all",
+        metarange_id=commits.get(engine, REPO, "main~1").metarange_id,
+        creation_date=heads[0].creation_date + 1,
+        metadata={},
+        parents=[head.id for head in heads],
+        generation=heads[0].generation + 1,
+    )
+    commit_records.create(engine, REPO, own)
+    with patch.object(object_history, "_NEXT_MAX", 3):
+        page = object_history.list_page(engine, REPO, own.id, b"a", "", 1)
+    assert len(page.results) == 4
+    assert len(page.next_after.split(",")) == 3
+    found = changes(engine, ref=own.id)
+    assert found[0] == ("removed", "all")
+    assert sorted(found[1:]) == sorted(
+        [("added", "one"), *(("changed", f"on {name}") for name in names)]
+    )
 
 
 @pytest.mark.parametrize("after", ["x", "00" * 32, ",", "00" * 33])
