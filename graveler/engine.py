@@ -49,9 +49,9 @@ class Engine:
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read.
     branches: by repository uid and name, the branch last seen.
-    versions: by a committed file's ID and a path, what the file says of the path: a metarange its
-        range, a range the object's identity; b"" if nothing.
-    range_sizes: by a range's ID, the bytes of its objects.
+    versions: by namespace, a committed file's ID and a path, what the file says of the path. A
+        metarange says its range, and a range the object's identity; b"" if nothing.
+    range_sizes: by namespace and range ID, the bytes of the range's objects.
     data_headers: by URI, the object store's headers of data that never change; with or without
         checksums.
     """
@@ -100,10 +100,10 @@ class Engine:
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
         default_factory=lambda: BoundedCache(_BRANCHES_MAX)
     )
-    range_sizes: BoundedCache[str, int] = field(
+    range_sizes: BoundedCache[tuple[str, str], int] = field(
         default_factory=lambda: BoundedCache(_RANGE_SIZES_MAX)
     )
-    versions: BoundedCache[tuple[str, bytes], bytes] = field(
+    versions: BoundedCache[tuple[str, str, bytes], bytes] = field(
         default_factory=lambda: BoundedCache(_VERSIONS_BYTES)
     )
     data_headers: BoundedCache[tuple[str, bool], Mapping[str, str]] = field(

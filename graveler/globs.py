@@ -5,6 +5,7 @@ matches any text; `**/` is any number of folders, also none.
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 import re2
@@ -21,16 +22,26 @@ _OF_PATHS = {"*": "[^/]*", "?": "[^/]", "**": f"{_ANY}*", "**/": f"(?:{_ANY}*/)?
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str, *, is_of_paths: bool) -> "re2._Regexp":
-    """Compile the glob for RE2.
+def of_branches(pattern: str) -> "re2._Regexp":
+    """Compile the glob of a rule, which each write to a branch matches."""
+    return _compiled(pattern, _OF_BRANCHES)
 
-    Users write globs, and each write to a branch matches them. RE2 needs time in proportion to the
-    text; Python's own engine would need days for some patterns.
+
+def of_paths(pattern: str) -> "re2._Regexp":
+    """Compile the glob of a request; it is not kept, since it may take a megabyte.
 
     Raises:
         re2.error: the glob is too large.
     """
-    wildcards = _OF_PATHS if is_of_paths else _OF_BRANCHES
+    return _compiled(pattern, _OF_PATHS)
+
+
+def _compiled(pattern: str, wildcards: Mapping[str, str]) -> "re2._Regexp":
+    """Compile the glob for RE2.
+
+    Users write globs. RE2 needs time in proportion to the text; Python's own engine would need days
+    for some patterns.
+    """
     depth = 0
     expression = ""
     for part in _PART.finditer(pattern):

@@ -23,7 +23,7 @@ After crossed merges, the base is virtual (`graveler.diff.virtual_base`). Where 
 two sides conflict unless they are equal.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
@@ -59,7 +59,7 @@ def check_strategy(strategy: str) -> None:
 
 
 def check_resolutions(
-    base: Base, source: MetaRange, destination: MetaRange, resolutions: Resolutions
+    base: Base, source: MetaRange, destination: MetaRange, paths: Iterable[bytes]
 ) -> None:
     """Check that both sides changed each of the paths, differently.
 
@@ -67,7 +67,7 @@ def check_resolutions(
         InvalidInputError: a path is not in conflict.
         CorruptDataError: a file is missing, or is not what was written.
     """
-    for key in sorted(resolutions):
+    for key in paths:
         found = source_changes(changes_since(base, source, key, key + b"\0"), destination)
         if all(each.meeting is not Meeting.CONFLICT for each in found):
             raise InvalidInputError(

@@ -86,13 +86,13 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
             resolutions=self._resolved,
         )
 
-    def check(self, repo: OpenRepository, base: MetaRange) -> None:
+    def check(self, repo: OpenRepository, base: MetaRange, watching: Watching) -> None:
         """Check that the resolutions are about conflicts.
 
         Raises:
             InvalidInputError: one is not.
         """
-        check_resolutions(*self._sides(repo), base, self._resolved)
+        check_resolutions(*self._sides(repo), base, watching(sorted(self._resolved)))
 
     @property
     def _resolved(self) -> Resolutions:

@@ -61,5 +61,5 @@ def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:
     return (
         rule
         for rule in repository.protection_rules
-        if globs.compiled(rule.pattern, is_of_paths=False).fullmatch(branch)
+        if globs.of_branches(rule.pattern).fullmatch(branch)
     )

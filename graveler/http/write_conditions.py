@@ -35,13 +35,16 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
 
 
 def required_tags(headers: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the ETags of which If-Match requires one; None if any will do.
+    """Return the ETags of which If-Match requires one, sorted; None if any will do.
 
     Raises:
         InvalidInputError: If-Match is not a list of entity tags, or is empty.
     """
     match = non_empty_header(headers, "If-Match")
-    return None if match is None or match.strip() == _ANY else tuple(_checksums_of(match))
+    if match is None or match.strip() == _ANY:
+        return None
+    one = _CHECKSUM.fullmatch(match)
+    return (one[2],) if one else tuple(sorted(_checksums_of(match)))
 
 
 def required_checksum(headers: Mapping[str, str]) -> str | None:

@@ -42,7 +42,7 @@ def list_page(
     if not glob or len(glob.encode()) > ARN_BYTES_MAX or globs.has_empty_set(glob):
         raise InvalidInputError(f"bad glob {glob[:100]!r}", "write one, such as tables/*.parquet")
     try:
-        matching = globs.compiled(glob, is_of_paths=True)
+        matching = globs.of_paths(glob)
     except re2.error as error:
         raise InvalidInputError(f"bad glob {glob[:100]!r}", str(error)) from error
     query = PageQuery(amount, prefix=globs.prefix_of(glob).encode(), after=after)

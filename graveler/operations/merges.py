@@ -21,6 +21,7 @@ from graveler.branches.heads import (
 )
 from graveler.branches.lookup import check_writable, current_branch
 from graveler.branches.prefetch import Prefetch
+from graveler.branches.watching import Watching
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, MergeConflictError, PreconditionFailedError
 from graveler.limits import RESOLUTIONS_MAX
@@ -144,7 +145,8 @@ class _Merging(CommittingWork):
         require_source(self.asked, source)
         gate = gate_before_merge(self.repo, source, branch.name, limit)
         apply = apply_at_once(limit.over)
-        return merge_commit(gate, branch, self.asked, source, apply, is_dirty=self.is_dirty)
+        is_dirty = self.is_dirty
+        return merge_commit(gate, branch, self.asked, source, apply, limit.over, is_dirty=is_dirty)
 
     def is_covered(self, task: Task) -> bool:
         required_id = self.asked.request.source_commit_id
@@ -190,7 +192,7 @@ def run_merge(hold: Hold) -> None:
     repo, current = hold.current_branch()
     source_id = CommitID(hold.task.covers)
     gate = task_gate(hold, repo)
-    merge_commit(gate, current, asked, source_id, apply_by_slices(hold), hold)
+    merge_commit(gate, current, asked, source_id, apply_by_slices(hold), hold.reporting, hold)
 
 
 def mergeable(
@@ -265,12 +267,14 @@ def merge_commit(
     asked: MergeOf,
     source_id: CommitID,
     apply: Apply,
+    watching: Watching,
     ending: Ending | None = None,
     closing: Closing | None = None,
     is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Commit:
     """Merge the source's commit into the branch; return the merge commit.
 
+    watching: passes the resolutions on, and may raise to stop.
     ending: the task that the commit ends.
     closing: of the pull request that the commit merges; called in each try.
     is_dirty: as for `require_clean`.
@@ -293,9 +297,9 @@ def merge_commit(
             )
         onto = repo.metarange(head.metarange_id)
         to_merge = MergedSource(base, source.metarange_id, request.strategy, request.resolutions)
-        to_merge.check(repo, onto)
         with _conflicts_of(branch):
             merged = apply_merge(apply, repo, onto, to_merge)
+        to_merge.check(repo, onto, watching)  # at last: what it reads has been read
         made = new_commit(
             repo.engine,
             committer=request.committer,

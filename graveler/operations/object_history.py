@@ -7,12 +7,13 @@ its parents follow. So a merge is a change only if its object is no parent's, an
 with many branches is never read.
 
 A record is read only where the range of the path differs: two ranges of one ID are equal. What a
-process has read of a metarange or a range it remembers by the file's ID, which names the content.
+process has read of a metarange or a range it remembers by the file's ID.
 
 A page ends with the commits that come next. They are all that the next page needs, which begins
 with them: so every page costs what it walks, however long the history before it.
 """
 
+import hmac
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,6 @@ from graveler.branches.views import ObjectStat, object_stat
 from graveler.engine import Engine
 from graveler.entries import value_identity
 from graveler.errors import InvalidInputError
-from graveler.identity import is_id
 from graveler.messages import within
 from graveler.model import Commit, CommitID, MetaRangeID, Page
 from graveler.names import check_path
@@ -78,7 +78,8 @@ def list_page(
         history = repo.history()
         with within("ref"):
             start_id = resolve_commit_id(engine.refs, history, ref)
-        begins = _next_commits(history, after) if after else history.commits([start_id])
+        cursor = _Cursor(repo, ref, path)
+        begins = cursor.commits(history, after) if after else history.commits([start_id])
         walk = _Walk(repo, history, path, begins)
         limit = TimeLimit(engine, _PAGE_S)
         found: list[ObjectChange] = []
@@ -87,19 +88,37 @@ def list_page(
                 found.append(change)
             if (len(found) >= amount or limit.is_over) and walk.width <= _NEXT_MAX:
                 break
-        return Page(tuple(found), walk.next_after)
+        return Page(tuple(found), cursor.of(walk.next_ids))
 
     return in_repository(engine, repository, read)
 
 
-def _next_commits(history: History, after: str) -> Sequence[Commit]:
-    ids = [CommitID(text) for text in after.split(_SEPARATOR)]
-    if not all(map(is_id, ids)) or len(ids) > _NEXT_MAX:
-        raise InvalidInputError(f"after is {after[:80]!r}: give what the page before says")
-    found = history.find(ids)
-    if missing := [each for each in ids if each not in found]:
-        raise InvalidInputError(f"after names commit {missing[0]}, which does not exist")
-    return [found[each] for each in ids]
+class _Cursor:
+    """Says where a page begins; signed, since commits of other refs may be secret."""
+
+    def __init__(self, repo: OpenRepository, ref: str, path: bytes) -> None:
+        about = repo.record.uid.encode(), ref.encode(), path
+        self._about = b"\0".join(part.hex().encode() for part in about)
+        self._key = repo.engine.signing_key
+
+    def of(self, ids: Sequence[CommitID]) -> str:
+        """Return the text for a page that begins with these commits; "" for none."""
+        return _SEPARATOR.join([*ids, self._signature(ids)]) if ids else ""
+
+    def commits(self, history: History, after: str) -> Sequence[Commit]:
+        """Return the commits of a text.
+
+        Raises:
+            InvalidInputError: no page of this history has said so.
+        """
+        *ids, signature = map(CommitID, after.split(_SEPARATOR))
+        if not ids or not hmac.compare_digest(self._signature(ids).encode(), signature.encode()):
+            raise InvalidInputError(f"after is {after[:80]!r}: give what the page before says")
+        return history.commits(ids)
+
+    def _signature(self, ids: Sequence[CommitID]) -> str:
+        signed = b"\0".join([b"object history", self._about, *(each.encode() for each in ids)])
+        return hmac.digest(self._key, signed, "sha256").hex()
 
 
 class _Walk:
@@ -119,9 +138,9 @@ class _Walk:
             self._add(commit)
 
     @property
-    def next_after(self) -> str:
-        """The commits with which the next page begins; "" if there are none."""
-        return _SEPARATOR.join(commit_id for _, _, commit_id, _ in sorted(self._queue))
+    def next_ids(self) -> Sequence[CommitID]:
+        """The commits with which the next page begins."""
+        return [commit_id for _, _, commit_id, _ in sorted(self._queue)]
 
     @property
     def width(self) -> int:
@@ -172,6 +191,7 @@ class _Object:
     def __init__(self, repo: OpenRepository, path: bytes) -> None:
         self._repo = repo
         self._path = path
+        self._namespace = repo.record.storage_namespace
         self._known = repo.engine.versions
         self._begun: set[MetaRangeID] = set()
 
@@ -193,7 +213,7 @@ class _Object:
         """Begin to read the object in the commits, unless it is known there."""
         for commit in commits:
             metarange_id = commit.metarange_id
-            is_known = self._known.get((metarange_id, self._path)) is not None
+            is_known = self._known.get((self._namespace, metarange_id, self._path)) is not None
             if not is_known and metarange_id not in self._begun:
                 self._begun.add(metarange_id)
                 self._repo.engine.ahead(partial(self._identity, metarange_id))
@@ -209,7 +229,7 @@ class _Object:
         return self._remembered(range_id.hex(), read) if range_id else b""
 
     def _remembered(self, file_id: str, read: Callable[[str], bytes]) -> bytes:
-        key = (file_id, self._path)
+        key = (self._namespace, file_id, self._path)
         found = self._known.get(key)
         if found is None:
             found = read(file_id)

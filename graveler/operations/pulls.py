@@ -211,7 +211,8 @@ class _MergingPull(CommittingWork):
         apply = apply_at_once(limit.over)
         closing = _closing(repo, pull.id, self.user)
         gate = gate_before_merge(repo, source_id, pull.destination, limit)
-        return merge_commit(gate, current, self.asked, source_id, apply, closing=closing)
+        over = limit.over
+        return merge_commit(gate, current, self.asked, source_id, apply, over, closing=closing)
 
     def is_covered(self, task: Task) -> bool:
         # A pull request is merged once, and its source may be deleted then. A failure counts for
@@ -234,8 +235,8 @@ def run_merge(hold: Hold) -> None:
     pull = _open(repo, stored.pull_request_id)
     source_id = CommitID(hold.task.covers)
     asked, apply = MergeOf(pull.source, stored.request), apply_by_slices(hold)
-    closing = _closing(repo, pull.id, hold.task.user)
-    merge_commit(task_gate(hold, repo), current, asked, source_id, apply, hold, closing)
+    gate, closing = task_gate(hold, repo), _closing(repo, pull.id, hold.task.user)
+    merge_commit(gate, current, asked, source_id, apply, hold.reporting, hold, closing)
 
 
 def _source_id(repo: OpenRepository, pull: PullRequest) -> CommitID:

@@ -250,7 +250,10 @@ class TaskStore(Protocol):
         amount: int,
         is_wanted: Callable[[Task], bool] | None = None,
     ) -> Page[Task]:
-        """Return the wanted tasks, newest first; after is a task's ID."""
+        """Return the wanted tasks, newest first; after is a task's ID.
+
+        A page may be short, and others may follow.
+        """
 
     def create_task(
         self, repository: Repository, task: Task, joinable: Task | None, event: Event

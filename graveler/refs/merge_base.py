@@ -112,16 +112,17 @@ def ahead_behind(
         if colour in counts:
             counts[colour] += 1
         elif not walk.is_one_sided:
-            break
+            break  # this commit is of both
         if is_over():
             return counts[_LEFT], counts[_RIGHT], False
-    return counts[_LEFT], counts[_RIGHT], True
+    return counts[_LEFT], counts[_RIGHT], walk.is_exact
 
 
 class _ColouredWalk:
     """The commits that lead to two others, each with its colours when it is next.
 
     first_met_id: the commit that was first reached from both.
+    is_exact: False if a commit got a colour late: stored generations do not fall.
     """
 
     def __init__(self, history: History, left_id: CommitID, right_id: CommitID) -> None:
@@ -130,6 +131,7 @@ class _ColouredWalk:
         self._queue = sorted(map(_waiting, history.commits([left_id, right_id])))
         self._in_queue = [0, 1, 1, 0, 0, 0, 0, 0]  # how many commits of each colour
         self.first_met_id: CommitID | None = None
+        self.is_exact = True
 
     def __iter__(self) -> Iterator[tuple[Commit, int]]:
         colours, in_queue = self._colours, self._in_queue
@@ -137,16 +139,20 @@ class _ColouredWalk:
             commit = heappop(self._queue)[-1]
             colour = colours[commit.id]
             colours[commit.id] |= _DONE
-            in_queue[colour] -= 1
-            yield commit, colour
             if colour == _BOTH:
+                in_queue[colour] -= 1
+                yield commit, colour
                 colour |= _SHADOW
+            else:  # it waits as long as it has not passed its colours on
+                yield commit, colour
+                in_queue[colour] -= 1
             new_ids = [p for p in dict.fromkeys(commit.parents) if p not in colours]
             if new_ids:
                 for parent in self._walk.parents(commit, new_ids):
                     heappush(self._queue, _waiting(parent))
             for parent_id in commit.parents:
                 before = colours.get(parent_id, 0)
+                self.is_exact &= before < _DONE or before | colour == before
                 coloured = colours[parent_id] = before | colour
                 if not self.first_met_id and coloured & _BOTH == _BOTH:
                     self.first_met_id = parent_id

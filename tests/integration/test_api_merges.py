@@ -231,7 +231,8 @@ def test_what_needs_a_head_that_has_moved_is_refused_with_412(api, done):
     refused = ask(seen)
     assert (refused.status, now["id"] in refused.message) == (412, True)
     assert ask(f'W/"{now["id"]}"').status == 412
-    assert ask(now["id"]).status == 400
+    assert ask("").status == ask('"a", b').status == 400
+    assert ask(seen.strip('"')).status == 412
     assert head(api) == now
     assert ask(f'{seen}, "{now["id"]}"').status in {200, 202, 204}
 

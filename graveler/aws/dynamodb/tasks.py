@@ -21,6 +21,8 @@ from graveler.model import Event, Page, Repository
 from graveler.model.tasks import Task, TaskStart
 from graveler.times import NS_PER_S
 
+# A page of wanted tasks reads so many pages of up to 1 MB.
+_PAGES_READ_MAX = 8
 _TASK_LIFE_S = 7 * 24 * 60 * 60
 
 # An ID ends with an xid, which begins with the time.
@@ -97,10 +99,13 @@ class TaskRecords(RefsRecords):
         if after:
             request["ExclusiveStartKey"] = key(partition, task_key(after))
         found: list[Task] = []
-        for raws in self.tables.pages(request):
-            found += filter(is_wanted, map(task_of, raws))
+        for number, raws in enumerate(self.tables.pages(request), 1):
+            tasks = [task_of(raw) for raw in raws]
+            found += filter(is_wanted, tasks)
             if len(found) > amount:
                 return Page(tuple(found[:amount]), found[amount - 1].id)
+            if number == _PAGES_READ_MAX and tasks:
+                return Page(tuple(found), tasks[-1].id)
         return Page(tuple(found))
 
     def create_task(

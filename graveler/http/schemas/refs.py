@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from graveler.http.schemas.fields import NonEmpty
 from graveler.http.schemas.objects import shown_content_type
 from graveler.model import Branch, Entry, Tag
 from graveler.operations.merge_bases import Relation
@@ -29,7 +30,7 @@ class Merge(Struct, frozen=True):
     squash_merge: bool = False
     # By path, the side whose object is taken in its conflict.
     resolutions: dict[str, Literal["source-wins", "dest-wins"]] = {}
-    source_commit_id: str = ""
+    source_commit_id: NonEmpty | None = None
 
 
 class MergeResult(Struct, frozen=True):

@@ -89,7 +89,7 @@ def _ranges(
     headers = [header for header in content.headers(start) if end is None or header.min_key < end]
     for number, header in enumerate(headers):
         for ahead in headers[number + 1 : number + 1 + _RANGES_AHEAD]:
-            if repo.engine.range_sizes.get(ahead.id) is None:
+            if repo.engine.range_sizes.get((content.namespace, ahead.id)) is None:
                 repo.engine.committed.fetch_ahead(content.namespace, ahead.id)
         yield header
 
@@ -105,7 +105,8 @@ def _add_range(
 ) -> None:
     """Add the records of the range from start up to the key last and before end."""
     is_whole = start <= header.min_key and last == header.max_key and (end is None or last < end)
-    size_bytes = repo.engine.range_sizes.get(header.id) if is_whole else None
+    key = content.namespace, header.id
+    size_bytes = repo.engine.range_sizes.get(key) if is_whole else None
     if size_bytes is not None:
         found.objects += header.count
         found.size_bytes += size_bytes
@@ -114,6 +115,6 @@ def _add_range(
     records = content.records(first, beyond if end is None else min(beyond, end))
     sizes = [object_size(value) for _, value in records]
     if is_whole:
-        repo.engine.range_sizes.put(header.id, sum(sizes))
+        repo.engine.range_sizes.put(key, sum(sizes))
     found.objects += len(sizes)
     found.size_bytes += sum(sizes)

@@ -152,7 +152,7 @@ def merge_request(request: Request) -> merges.MergeRequest:
         allow_empty=body.allow_empty,
         squash=body.squash_merge,
         resolutions=body.resolutions,
-        source_commit_id=body.source_commit_id,
+        source_commit_id=body.source_commit_id or "",
         if_match=required_tags(request.headers),
     )
 

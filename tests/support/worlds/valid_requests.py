@@ -118,7 +118,7 @@ _MERGE: dict[str, Any] = {
     "allow_empty": True,
     "squash_merge": True,
     "resolutions": {},
-    "source_commit_id": "",
+    "source_commit_id": None,
 }
 
 

@@ -146,12 +146,30 @@ def test_a_page_ends_where_few_histories_are_open(engine):
     with patch.object(object_history, "_NEXT_MAX", 3):
         page = object_history.list_page(engine, REPO, own.id, b"a", "", 1)
     assert len(page.results) == 4
-    assert len(page.next_after.split(",")) == 3
+    assert len(page.next_after.split(",")) == 3 + 1  # and a signature
     found = changes(engine, ref=own.id)
     assert found[0] == ("removed", "all")
     assert sorted(found[1:]) == sorted(
         [("added", "one"), *(("changed", f"on {name}") for name in names)]
     )
+
+
+def test_a_page_begins_at_no_commit_that_another_history_names(engine):
+    write(engine, "one")
+    branches.create(engine, REPO, name="secret", source="main")
+    write(engine, "secret", "secret")
+    write(engine, "again", "secret")
+    after = object_history.list_page(engine, REPO, "secret", b"a", "", 1).next_after
+    secret = after.partition(",")[0]
+    for ref, path, begin in (
+        ("main", b"a", after),
+        ("secret", b"b", after),
+        ("main", b"a", secret),
+        ("secret", b"a", f"{secret},{after}"),
+    ):
+        with pytest.raises(InvalidInputError, match="after"):
+            object_history.list_page(engine, REPO, ref, path, begin, 1)
+    assert object_history.list_page(engine, REPO, "secret", b"a", after, 1).results
 
 
 @pytest.mark.parametrize("after", ["x", "00" * 32, ",", "00" * 33])

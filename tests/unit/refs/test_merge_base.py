@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.refs.merge_base import leads_to, merge_base, merge_bases
+from graveler.refs.merge_base import ahead_behind, leads_to, merge_base, merge_bases
 from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
@@ -114,3 +114,30 @@ def test_a_base_nearby_takes_two_requests_and_none_when_the_commits_are_known():
     assert len(refs.requests) == 2
     assert merge_base(history, left[-1].id, right[-1].id) == trunk[-1]
     assert len(refs.requests) == 2
+
+
+def test_a_base_is_found_while_a_commit_has_not_passed_its_colours_on():
+    """Both sides merged the side branch at another commit; its common one is a second base."""
+    refs = CountingRefs()
+    trunk = chain(4)
+    side = chain(2, "side", root=trunk[0])
+    left = child_of(trunk[-1], side[0], message="left")
+    right = child_of(trunk[-1], side[1], message="right")
+    later = child_of(right, message="later")
+    refs.add([*trunk, *side, left, right, later])
+    history = refs.history()
+    for pair in ((left, later), (later, left)):
+        bases = merge_bases(history, *(commit.id for commit in pair))
+        assert {base.id for base in bases} == {trunk[-1].id, side[0].id}
+
+
+def test_the_distance_of_commits_whose_generations_do_not_fall_is_not_exact():
+    refs = CountingRefs()
+    root, left = chain(2)
+    late = replace(child_of(left, message="late"), generation=1)
+    right = child_of(root, late, message="right")
+    refs.add([root, left, late, right])
+    counts = ahead_behind(refs.history(), right.id, left.id, lambda: False)
+    assert counts[2] is False
+    assert ahead_behind(refs.history(), left.id, root.id, lambda: False) == (1, 0, True)
+    assert ahead_behind(refs.history(), left.id, root.id, lambda: True) == (1, 0, False)
