@@ -36,6 +36,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/check_policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/external/principal/login": {
         parameters: {
             query?: never;
@@ -212,6 +228,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/policies/{policyId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPolicyAttachments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/users": {
         parameters: {
             query?: never;
@@ -252,6 +284,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["explainAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/users/{userId}/access/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccess"];
         put?: never;
         post?: never;
         delete?: never;
@@ -868,6 +916,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/branches/{branch}/objects/delete_prefix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["deletePrefix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/branches/{branch}/objects/move_prefix": {
         parameters: {
             query?: never;
@@ -878,6 +942,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["movePrefix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/branches/{branch}/objects/restore_prefix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restorePrefix"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1492,6 +1572,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/refs/{ref}/objects/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listObjectHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/refs/{ref}/objects/ls": {
         parameters: {
             query?: never;
@@ -1508,6 +1604,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/refs/{ref}/objects/presigned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["presignObjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/refs/{ref}/objects/stat": {
         parameters: {
             query?: never;
@@ -1516,6 +1628,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["statObject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/refs/{ref}/objects/total": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getPrefixTotal"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1833,6 +1961,15 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AccessList
+         * @description Whether a user may do each action that can be done to the resource.
+         */
+        AccessList: {
+            resource: string;
+            results: components["schemas"]["ActionVerdict"][];
+            user: string;
+        };
+        /**
          * AccessRow
          * @description Whether a user may do an action, and why; `policy` is absent if no statement decides.
          */
@@ -1878,6 +2015,19 @@ export interface components {
             status: string;
         };
         /**
+         * ActionVerdict
+         * @description Whether a user may do one action; `policy` is absent if no statement decides.
+         */
+        ActionVerdict: {
+            action: string;
+            policy?: string;
+            reason: string;
+            /** Format: int64 */
+            statement_number?: number;
+            /** @enum {unknown} */
+            verdict: "allowed" | "denied" | "not_allowed";
+        };
+        /**
          * AsyncStatus[CommitRow]
          * @description The status of a commit or merge: status_code is what the synchronous call would answer.
          */
@@ -1909,6 +2059,15 @@ export interface components {
             task_id: string;
             update_time: string;
         };
+        /**
+         * AttachmentRow
+         * @description A group or a user that has a policy attached.
+         */
+        AttachmentRow: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "group" | "user";
+        };
         /** AuthCapabilities */
         AuthCapabilities: {
             forgot_password: boolean;
@@ -1929,6 +2088,12 @@ export interface components {
             name: string;
             source: string;
         };
+        /** BranchRow */
+        BranchRow: {
+            commit?: components["schemas"]["CommitRow"];
+            commit_id: string;
+            id: string;
+        };
         /** BranchRule */
         BranchRule: {
             branch_id: string;
@@ -1938,6 +2103,14 @@ export interface components {
         /** CapabilitiesConfig */
         CapabilitiesConfig: {
             async_ops: boolean;
+        };
+        /**
+         * CheckedPolicy
+         * @description What createPolicy would refuse, and what never applies.
+         */
+        CheckedPolicy: {
+            problems: components["schemas"]["StatementProblem"][];
+            warnings: components["schemas"]["StatementProblem"][];
         };
         /**
          * CheckedRules
@@ -2219,6 +2392,16 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["ActionRunRow"][];
         };
+        /** Listing[AttachmentRow] */
+        Listing_AttachmentRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["AttachmentRow"][];
+        };
+        /** Listing[BranchRow] */
+        Listing_BranchRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["BranchRow"][];
+        };
         /** Listing[CommitRow] */
         Listing_CommitRow_: {
             pagination: components["schemas"]["Pagination"];
@@ -2248,6 +2431,11 @@ export interface components {
         Listing_KeyRow_: {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["KeyRow"][];
+        };
+        /** Listing[ObjectChangeRow] */
+        Listing_ObjectChangeRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["ObjectChangeRow"][];
         };
         /** Listing[ObjectStats] */
         Listing_ObjectStats_: {
@@ -2332,15 +2520,29 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
+            /** @default {} */
+            resolutions: {
+                [key: string]: "dest-wins" | "source-wins";
+            };
+            /** @default  */
+            source_commit_id: string;
             /** @default false */
             squash_merge: boolean;
             /** @default  */
             strategy: string;
         };
-        /** MergeBase */
+        /**
+         * MergeBase
+         * @description How two refs relate; is_exact is false if the counts ended early.
+         */
         MergeBase: {
+            /** Format: int64 */
+            ahead?: number;
             base_commit_id: string;
+            /** Format: int64 */
+            behind?: number;
             destination_commit_id: string;
+            is_exact?: boolean;
             source_commit_id: string;
         };
         /** MergeResult */
@@ -2357,6 +2559,18 @@ export interface components {
         NewAccessKey: {
             access_key_id: string;
             secret_access_key: string;
+        };
+        /**
+         * ObjectChangeRow
+         * @description A commit that changed an object; size and checksum of a removed object are the last ones.
+         */
+        ObjectChangeRow: {
+            checksum: string;
+            commit: components["schemas"]["CommitRow"];
+            /** Format: int64 */
+            size_bytes: number;
+            /** @enum {unknown} */
+            type: "added" | "changed" | "removed";
         };
         /** ObjectCopyCreation */
         ObjectCopyCreation: {
@@ -2481,6 +2695,12 @@ export interface components {
             /** @default  */
             src_ref: string;
         };
+        /** PrefixDeletion */
+        PrefixDeletion: {
+            /** @default false */
+            force: boolean;
+            prefix: string;
+        };
         /** PrefixMove */
         PrefixMove: {
             /** @default false */
@@ -2491,6 +2711,25 @@ export interface components {
              */
             if_exists: "fail" | "overwrite" | "skip";
             src_prefix: string;
+        };
+        /** PrefixRestore */
+        PrefixRestore: {
+            /** @default false */
+            force: boolean;
+            prefix: string;
+            ref: string;
+        };
+        /**
+         * PrefixTotal
+         * @description The objects and bytes of a prefix, or of its part before next_offset.
+         */
+        PrefixTotal: {
+            has_more: boolean;
+            next_offset: string;
+            /** Format: int64 */
+            objects: number;
+            /** Format: int64 */
+            size_bytes: number;
         };
         /** PrepareCommitsStatus */
         PrepareCommitsStatus: {
@@ -2517,6 +2756,28 @@ export interface components {
             continuation_token?: string;
             gc_uncommitted_location: string;
             run_id: string;
+        };
+        /**
+         * PresignedObject
+         * @description An object, and a URL from which anyone can read it until the expiry, in Unix seconds.
+         */
+        PresignedObject: {
+            checksum: string;
+            /** Format: int64 */
+            expiry: number;
+            path: string;
+            /** Format: int64 */
+            size_bytes: number;
+            url: string;
+        };
+        /**
+         * PresignedObjects
+         * @description A page of objects of one commit: the next page names that commit in place of the ref.
+         */
+        PresignedObjects: {
+            commit_id: string;
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["PresignedObject"][];
         };
         /**
          * PrincipalCreation
@@ -2829,6 +3090,24 @@ export interface components {
             };
             effect: string;
             resource: string;
+        };
+        /**
+         * StatementList
+         * @description Statements to be checked, perhaps with the other fields of a policy.
+         */
+        StatementList: {
+            statement: components["schemas"]["StatementBody"][];
+        };
+        /**
+         * StatementProblem
+         * @description A problem or a warning; a problem of the whole policy has no statement and no field.
+         */
+        StatementProblem: {
+            field?: string;
+            problem: string;
+            remedy: string;
+            /** Format: int64 */
+            statement_number?: number;
         };
         /** StatsEvent */
         StatsEvent: {
@@ -3180,6 +3459,37 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    checkPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatementList"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedPolicy"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -3676,7 +3986,9 @@ export interface operations {
     updatePolicy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 policyId: string;
             };
@@ -3701,6 +4013,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -3710,7 +4023,9 @@ export interface operations {
     deletePolicy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 policyId: string;
             };
@@ -3728,6 +4043,40 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPolicyAttachments: {
+        parameters: {
+            query?: {
+                prefix?: string;
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                policyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_AttachmentRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3877,6 +4226,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccessRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAccess: {
+        parameters: {
+            query: {
+                resource: string;
+                source_ip?: string;
+            };
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4774,6 +5155,7 @@ export interface operations {
                 after?: string;
                 amount?: number;
                 show_hidden?: boolean;
+                with_commits?: boolean;
             };
             header?: never;
             path: {
@@ -4789,7 +5171,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing_Ref_"];
+                    "application/json": components["schemas"]["Listing_BranchRow_"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5133,7 +5515,9 @@ export interface operations {
             query?: {
                 force?: boolean;
             };
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
@@ -5158,6 +5542,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5167,7 +5552,9 @@ export interface operations {
     deleteContinuousExport: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
@@ -5188,6 +5575,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5328,7 +5716,9 @@ export interface operations {
                 ref: string;
                 force?: boolean;
             };
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
@@ -5349,6 +5739,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5708,6 +6099,42 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    deletePrefix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                branch: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PrefixDeletion"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     movePrefix: {
         parameters: {
             query: {
@@ -5723,6 +6150,42 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PrefixMove"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    restorePrefix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                branch: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PrefixRestore"];
             };
         };
         responses: {
@@ -6689,7 +7152,9 @@ export interface operations {
     internalSetGarbageCollectionRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
             };
@@ -6712,6 +7177,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6721,7 +7187,9 @@ export interface operations {
     internalDeleteGarbageCollectionRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
             };
@@ -6740,6 +7208,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7075,7 +7544,7 @@ export interface operations {
                 prefix?: string;
                 after?: string;
                 amount?: number;
-                status?: "open" | "closed" | "all";
+                status?: "open" | "closed" | "merged" | "all";
             };
             header?: never;
             path: {
@@ -7203,14 +7672,20 @@ export interface operations {
     mergePullRequest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 pull_request: string;
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Merge"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -7592,6 +8067,40 @@ export interface operations {
             };
         };
     };
+    listObjectHistory: {
+        parameters: {
+            query: {
+                path: string;
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_ObjectChangeRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listObjects: {
         parameters: {
             query?: {
@@ -7618,6 +8127,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Listing_ObjectStats_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    presignObjects: {
+        parameters: {
+            query: {
+                glob: string;
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresignedObjects"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7665,6 +8208,39 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getPrefixTotal: {
+        parameters: {
+            query?: {
+                prefix?: string;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrefixTotal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getUnderlyingProperties: {
         parameters: {
             query: {
@@ -7700,7 +8276,9 @@ export interface operations {
     };
     findMergeBase: {
         parameters: {
-            query?: never;
+            query?: {
+                ahead_behind?: boolean;
+            };
             header?: never;
             path: {
                 repository: string;
@@ -7732,7 +8310,9 @@ export interface operations {
     mergeIntoBranch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 sourceRef: string;
@@ -7787,7 +8367,9 @@ export interface operations {
     mergeIntoBranchAsync: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
                 sourceRef: string;
@@ -8016,7 +8598,9 @@ export interface operations {
     setGCRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
             };
@@ -8039,6 +8623,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -8048,7 +8633,9 @@ export interface operations {
     deleteGCRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 repository: string;
             };
@@ -8067,6 +8654,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -8244,6 +8832,8 @@ export interface operations {
             query?: {
                 after?: string;
                 amount?: number;
+                branch?: string;
+                state?: "all" | "open" | "waiting" | "running" | "completed" | "failed" | "cancelled";
             };
             header?: never;
             path: {
