@@ -1,7 +1,7 @@
 /** Two refs compared: what one has that the other has not, and the way to merge it. */
 
 import './styles.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { useBranch } from '../../parts/branch';
@@ -19,7 +19,7 @@ import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { Apart } from './apart';
-import { MergeDialog } from './merge';
+import { type Draft, MergeDialog, NO_DRAFT } from './merge';
 
 const CLEARED = { object: undefined, prefix: undefined, type: undefined };
 
@@ -30,12 +30,14 @@ export default function Compare() {
   const source = query.compare ?? '';
   const kind: DiffKind = query.dots === '2' ? 'two_dot' : 'three_dot';
   const [isMerging, setMerging] = useState(false);
+  const [draft, setDraft] = useState<Draft>(NO_DRAFT);
   const [version, setVersion] = useState(0);
+  useEffect(() => setDraft(NO_DRAFT), [source, destination]);
   const into = Boolean(useBranch(repository.id, destination).data);
   useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
   const changed = () => setVersion(version + 1);
-  const seen = useSeen(repository.id, source, version);
   const canCompare = Boolean(source) && source !== destination;
+  const seen = useSeen(repository.id, canCompare ? source : '', destination, version);
   const locked = repository.read_only
     ? 'The repository is read-only'
     : into
@@ -116,9 +118,16 @@ export default function Compare() {
           repository={repository.id}
           source={source}
           destination={destination}
-          checkSeen={seen.check}
+          heads={seen.heads}
+          draft={draft}
+          onDraft={setDraft}
+          onLook={changed}
           onDone={changed}
-          onClose={() => setMerging(false)}
+          onHide={() => setMerging(false)}
+          onClose={() => {
+            setDraft(NO_DRAFT);
+            setMerging(false);
+          }}
         />
       )}
     </div>

@@ -1,35 +1,27 @@
 /** The objects that two refs changed in different ways, and how to go on. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { answer, api } from '../../api/client';
+import type { Schemas } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { type Version, versionsOf } from '../../parts/diff/content';
 import { type DiffRow, refsSource } from '../../parts/diff/source';
+import type { Heads } from '../../parts/seen';
 import { Notice, Problem, Skeleton } from '../../parts/state';
 import { agoText, countText, shortId, sizeText } from '../../parts/words';
-import type { Heads, Winner, Winners } from './resolve';
 
-const ENOUGH = 100;
+/** Whose object is taken, by path. */
+export type Resolutions = Schemas['Merge']['resolutions'];
 
-interface Found {
-  heads: Heads;
-  rows: DiffRow[];
-  hasMore: boolean;
-}
+/** The most that a merge takes. */
+const ENOUGH = 1000;
 
-/** Return the first conflicts of the two heads; their diff is read until there are enough. */
+/** Return the first conflicts of the two commits; their diff is read until there are enough. */
 async function conflictsOf(
-  { repository, source, destination }: ConflictsProps,
+  repository: string,
+  { source_commit_id, destination_commit_id }: Heads,
   signal: AbortSignal,
-): Promise<Found> {
-  const heads = await answer(
-    api.GET('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
-      params: { path: { repository, sourceRef: source, destinationBranch: destination } },
-      signal,
-    }),
-  );
-  const { source_commit_id, destination_commit_id } = heads;
+): Promise<{ rows: DiffRow[]; hasMore: boolean }> {
   const diff = refsSource(repository, destination_commit_id, source_commit_id, 'three_dot');
   const rows: DiffRow[] = [];
   let after = '';
@@ -38,7 +30,7 @@ async function conflictsOf(
     rows.push(...page.results.filter(({ type }) => type === 'conflict'));
     after = page.pagination.next_offset;
     if (!page.pagination.has_more || rows.length >= ENOUGH)
-      return { heads, rows: rows.slice(0, ENOUGH), hasMore: page.pagination.has_more };
+      return { rows: rows.slice(0, ENOUGH), hasMore: page.pagination.has_more };
   }
 }
 
@@ -46,27 +38,29 @@ interface ConflictsProps {
   repository: string;
   source: string;
   destination: string;
+  /** The commits that were compared. */
+  heads: Heads;
 }
 
 interface ChoiceProps extends ConflictsProps {
-  winners: Winners;
-  onWinners: (winners: Winners) => void;
-  /** Merge these heads with the choices; each conflict has one. */
-  onMerge: (heads: Heads) => void;
+  /** What was chosen so far; also where no conflict is any more. */
+  chosen: Resolutions;
+  onChosen: (chosen: Resolutions) => void;
+  /** Merge with the choices; each conflict has one. */
+  onMerge: (resolutions: Resolutions) => void;
   isBusy: boolean;
 }
 
-export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: ChoiceProps) {
-  const { repository, source, destination } = refs;
+export function Conflicts({ chosen, onChosen, onMerge, isBusy, ...refs }: ChoiceProps) {
+  const { repository, heads } = refs;
   const heading = useRef<HTMLDivElement>(null);
-  const { data, failure, reload } = useResource(
-    ['conflicts', repository, source, destination],
-    signal => conflictsOf(refs, signal),
+  const { data, failure, reload } = useResource(['conflicts', repository, heads], signal =>
+    conflictsOf(repository, heads, signal),
   );
   useEffect(() => {
     heading.current?.scrollIntoView({ block: 'nearest' });
   }, [data]);
-  const left = data?.rows.filter(({ path }) => !winners[path]).length ?? 0;
+  const left = data?.rows.filter(({ path }) => !chosen[path]).length ?? 0;
   return (
     <div class="stack tight" ref={heading}>
       <Notice kind="danger">
@@ -86,10 +80,9 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
               <Conflict
                 key={path}
                 {...refs}
-                heads={data.heads}
                 path={path}
-                winner={data.hasMore ? undefined : (winners[path] ?? '')}
-                onWinner={winner => onWinners({ ...winners, [path]: winner })}
+                winner={data.hasMore ? undefined : (chosen[path] ?? '')}
+                onWinner={winner => onChosen({ ...chosen, [path]: winner })}
               />
             ))}
           </ul>
@@ -105,7 +98,11 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
                 icon="merge"
                 disabled={left > 0}
                 isBusy={isBusy}
-                onClick={() => onMerge(data.heads)}
+                onClick={() =>
+                  onMerge(
+                    Object.fromEntries(data.rows.map(({ path }) => [path, chosen[path] as Winner])),
+                  )
+                }
               >
                 Merge with these choices
               </Button>
@@ -118,8 +115,9 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
   );
 }
 
+type Winner = Resolutions[string];
+
 interface SidesProps extends ConflictsProps {
-  heads: Heads;
   path: string;
 }
 
@@ -152,8 +150,8 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
           <option value="" disabled>
             Choose…
           </option>
-          <option value="source">Take {shortId(source)}</option>
-          <option value="destination">Keep {destination}</option>
+          <option value="source-wins">Take {shortId(source)}</option>
+          <option value="dest-wins">Keep {destination}</option>
         </select>
       )}
     </li>

@@ -1,7 +1,7 @@
 /** The dialog that merges a ref into a branch; conflicts are shown with a way to resolve them. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, Failure } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { RunningTask } from '../../parts/branch-task';
 import { Button } from '../../parts/button';
@@ -9,12 +9,11 @@ import { Dialog } from '../../parts/dialog';
 import { AreaField, CheckField, SelectField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
-import { isMoved } from '../../parts/seen';
+import { type Heads, ifUnmoved, isMoved, onlyAt } from '../../parts/seen';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
-import { Conflicts } from './conflicts';
-import { type Heads, mergeResolved, type Winners } from './resolve';
+import { Conflicts, type Resolutions } from './conflicts';
 
 interface Options {
   strategy: string;
@@ -22,67 +21,69 @@ interface Options {
   allow_empty: boolean;
 }
 
-const PLAIN: Options = { strategy: '', squash_merge: false, allow_empty: false };
+/** What the user has written and chosen. */
+export interface Draft {
+  message: string;
+  metadata: Metadata;
+  options: Options;
+}
+
+export const NO_DRAFT: Draft = {
+  message: '',
+  metadata: [],
+  options: { strategy: '', squash_merge: false, allow_empty: false },
+};
 
 interface MergeProps {
   repository: string;
   source: string;
   destination: string;
-  /** Fails if the source has moved since its changes were shown. */
-  checkSeen: () => Promise<void>;
+  /** The commits whose changes were shown. */
+  heads: Heads | undefined;
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
+  /** Show the commits as they are now. */
+  onLook: () => void;
+  /** Close, but keep the draft. */
+  onHide: () => void;
   onDone: () => void;
   onClose: () => void;
 }
 
-export function MergeDialog({
-  repository,
-  source,
-  destination,
-  checkSeen,
-  onDone,
-  onClose,
-}: MergeProps) {
-  const [message, setMessage] = useState('');
-  const [metadata, setMetadata] = useState<Metadata>([]);
-  const [options, setOptions] = useState(PLAIN);
-  const [winners, setWinners] = useState<Winners>({});
-  // Choices count for the conflicts that were seen; a refused merge shows the new ones.
-  const [attempt, setAttempt] = useState(0);
-  const finish = (commit: string) => {
-    tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(commit)}.`);
-    onDone();
-    onClose();
-  };
-  const { run, isBusy, failure } = useAction(async () => {
-    await checkSeen();
-    const result = await answer(
-      api.POST('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
-        params: { path: { repository, sourceRef: source, destinationBranch: destination } },
+export function MergeDialog(props: MergeProps) {
+  const { repository, source, destination, heads, draft, onDraft } = props;
+  const { onLook, onHide, onDone, onClose } = props;
+  const { message, metadata, options } = draft;
+  const put = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
+  const [chosen, setChosen] = useState<Resolutions>({});
+  const [isConflict, setConflict] = useState(false);
+  const { run, isBusy, failure } = useAction(async (resolutions: Resolutions) => {
+    const path = { repository, sourceRef: source, destinationBranch: destination };
+    const header = onlyAt(heads?.destination_commit_id);
+    const request = api.POST(
+      '/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}',
+      {
+        params: { path, header },
         body: {
           message: message.trim(),
           metadata: metadataOf(metadata),
           ...options,
           force: false,
+          resolutions,
+          source_commit_id: heads?.source_commit_id ?? '',
         },
-      }),
+      },
     );
-    finish(result.reference);
-  });
-  const resolution = useAction(async (heads: Heads) => {
-    try {
-      const about = { message: message.trim(), metadata: metadataOf(metadata) };
-      const squash = options.squash_merge;
-      const refs = { repository, source, destination };
-      finish(await mergeResolved({ ...refs, heads, winners, ...about, squash }));
-    } catch (error) {
-      if (error instanceof Failure && error.status === 409) {
-        setWinners({});
-        setAttempt(attempt + 1);
-      }
+    const { reference } = await ifUnmoved(answer(request)).catch(error => {
+      if (error.status === 409) setConflict(true);
+      // The conflicts that are shown are then those of the new commits.
+      if (isConflict && isMoved(error)) onLook();
       throw error;
-    }
+    });
+    tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(reference)}.`);
+    onDone();
+    onClose();
   });
-  const isConflict = failure instanceof Failure && failure.status === 409;
   const isUndecided = isConflict && !options.strategy;
   return (
     <Dialog title={`Merge ${shortId(source)} into ${destination}`} isWide onClose={onClose}>
@@ -90,37 +91,40 @@ export function MergeDialog({
         class="form"
         onSubmit={event => {
           event.preventDefault();
-          run();
+          run({});
         }}
       >
         <AreaField
           label="Message"
           hint="Without one, the commit says what was merged."
           value={message}
-          onText={setMessage}
+          onText={text => put({ message: text })}
           autofocus
         />
-        <MetadataField rows={metadata} onRows={setMetadata} />
-        <OptionFields {...{ source, destination, options }} onOptions={setOptions} />
-        {isConflict ? (
-          <>
-            <Conflicts
-              key={attempt}
-              {...{ repository, source, destination, winners }}
-              onWinners={setWinners}
-              onMerge={resolution.run}
-              isBusy={resolution.isBusy}
-            />
-            <HookProblem failure={resolution.failure} repository={repository} />
-          </>
-        ) : (
-          <MergeProblem
-            {...{ repository, failure }}
-            onLook={() => {
-              onDone();
-              onClose();
+        <MetadataField rows={metadata} onRows={rows => put({ metadata: rows })} />
+        <OptionFields
+          {...{ source, destination, options }}
+          onOptions={options => put({ options })}
+        />
+        {isConflict && heads && (
+          <Conflicts
+            {...{ repository, source, destination, heads, chosen, isBusy }}
+            onChosen={setChosen}
+            onMerge={run}
+          />
+        )}
+        {isMoved(failure) && !isConflict ? (
+          <Problem
+            failure={failure}
+            action="Look again"
+            retry={() => {
+              onLook();
+              onHide();
             }}
           />
+        ) : (
+          // A conflict is told above, with the objects.
+          failure?.status !== 409 && <HookProblem failure={failure} repository={repository} />
         )}
         {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
         <div class="actions">
@@ -139,17 +143,6 @@ export function MergeDialog({
       </form>
     </Dialog>
   );
-}
-
-interface ProblemProps {
-  repository: string;
-  failure: Failure | undefined;
-  onLook: () => void;
-}
-
-function MergeProblem({ repository, failure, onLook }: ProblemProps) {
-  if (isMoved(failure)) return <Problem failure={failure} retry={onLook} action="Look again" />;
-  return <HookProblem failure={failure} repository={repository} />;
 }
 
 interface OptionProps {

@@ -26,10 +26,9 @@ const TEXTS: Record<State, string> = {
 
 /** Load the next pull requests of the state; the server's `closed` includes merged ones. */
 async function pageOf(repository: string, state: State, after: string, signal: AbortSignal) {
-  const status = state === 'merged' ? 'closed' : state;
   let next = after;
   for (;;) {
-    const params = { path: { repository }, query: { status, after: next, amount: PAGE } };
+    const params = { path: { repository }, query: { status: state, after: next, amount: PAGE } };
     const page = await answer(api.GET('/repositories/{repository}/pulls', { params, signal }));
     const results = page.results.filter(pull => state === 'all' || pull.status === state);
     // A page may have none of the state, while a later one has some.

@@ -14,7 +14,7 @@ import { AreaField, TextField } from '../../parts/field';
 import { Guard } from '../../parts/guard';
 import { Markdown } from '../../parts/markdown';
 import { useRepository } from '../../parts/repository';
-import { isMoved, useSeen } from '../../parts/seen';
+import { type Heads, ifUnmoved, isMoved, onlyAt, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -24,6 +24,15 @@ import { PullStatus, secondsOf } from './status';
 import './styles.css';
 
 type Pull = Schemas['PullRequestRow'];
+const PLAIN = {
+  message: '',
+  metadata: {},
+  strategy: '',
+  resolutions: {},
+  squash_merge: false,
+  allow_empty: false,
+  force: false,
+};
 const ADDRESS = '/repositories/{repository}/pulls/{pull_request}';
 
 export default function PullPage() {
@@ -50,7 +59,12 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
   const [isEditing, setEditing] = useState(false);
   const isMerged = pull.status === 'merged';
   const [version, setVersion] = useState(0);
-  const seen = useSeen(repository, isMerged ? '' : pull.source_branch, version);
+  const seen = useSeen(
+    repository,
+    isMerged ? '' : pull.source_branch,
+    pull.destination_branch,
+    version,
+  );
   const look = () => setVersion(version + 1);
   return (
     <>
@@ -91,7 +105,7 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
         {isMerged ? (
           <Merged pull={pull} />
         ) : (
-          <Decision {...{ pull, reload }} checkSeen={seen.check} onLook={look} />
+          <Decision {...{ pull, reload }} heads={seen.heads} onLook={look} />
         )}
         {!isMerged && (seen.isAsked ? <Changes {...{ pull, version }} /> : <Skeleton />)}
       </div>
@@ -143,19 +157,21 @@ function Changes({ pull, version }: { pull: Pull; version: number }) {
 interface DecisionProps {
   pull: Pull;
   reload: () => void;
-  /** Fails if the source has moved since its changes were shown. */
-  checkSeen: () => Promise<void>;
+  /** The commits whose changes were shown. */
+  heads: Heads | undefined;
   onLook: () => void;
 }
 
 /** Merges, closes or opens again; says what to do if the server refuses. */
-function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
+function Decision({ pull, reload, heads, onLook }: DecisionProps) {
   const { id: repository, read_only } = useRepository();
   const params = { path: { repository, pull_request: pull.id } };
   const isOpen = pull.status === 'open';
   const merge = useAction(async () => {
-    await checkSeen();
-    await answer(api.PUT(`${ADDRESS}/merge`, { params }));
+    const header = onlyAt(heads?.destination_commit_id);
+    const body = { ...PLAIN, source_commit_id: heads?.source_commit_id ?? '' };
+    const request = api.PUT(`${ADDRESS}/merge`, { params: { ...params, header }, body });
+    await ifUnmoved(answer(request));
     tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
     reload();
   });
@@ -241,7 +257,7 @@ function Remedy({ pull, failure }: { pull: Pull; failure: Failure }) {
         , then merge again.
       </Notice>
     );
-  if (status === 412)
+  if (status === 412 && !isMoved(failure))
     return (
       <Notice>
         A hook refused the merge. <a href={links.actions(repository)}>See its output</a>, mend{' '}
