@@ -64,7 +64,7 @@ def test_a_merge_waits_until_it_is_known_which_commit_was_shown(visit, repositor
     visit.expect_statuses(500)
     work = repository.branch("work")
     lakes.change(work, "Seen", {"a.txt": b"2"})
-    asked = re.compile(r"/refs/work/commits\?amount=1$")
+    asked = re.compile(r"/refs/work/merge/main$")
     page = visit.page
     page.route(asked, lambda route: route.fulfill(status=500, json={"message": "broken"}))
     visit.open(f"/repositories/{repository.id}/compare?ref=main&compare=work")
@@ -74,7 +74,7 @@ def test_a_merge_waits_until_it_is_known_which_commit_was_shown(visit, repositor
     page.get_by_role("button", name="Merge…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Merge into main").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("It is unknown which commit of work")
+    expect(dialog.get_by_role("alert")).to_contain_text("It is unknown which commits were shown")
     assert not exists(repository, "main", "b.txt")
 
 
@@ -92,6 +92,7 @@ def test_a_policy_that_somebody_else_has_changed_is_shown_before_it_is_replaced(
         )
 
     put(30)
+    visit.expect_statuses(412)
     page = visit.open(f"/repositories/{repository}/settings/retention")
     put(30, main=3650)
     page.get_by_role("button", name="Edit policy").click()
@@ -118,6 +119,7 @@ def test_a_branch_that_has_new_commits_is_not_moved_away_from_them(visit, reposi
     branch = dialog.inner_text().split(" loses no commit")[0].split()[-1]
     moved = repository.branch(branch)
     lakes.change(moved, "By somebody else", {"b.txt": b"late"})
+    visit.expect_statuses(412)
     dialog.get_by_label("to confirm").fill(branch)
     confirm = dialog.get_by_role("button", name="Move branch")
     confirm.click()

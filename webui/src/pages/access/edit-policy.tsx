@@ -6,24 +6,27 @@ import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
+import { ifUnchanged, type Read } from '../../parts/seen';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
 type Policy = Schemas['PolicyRow'];
 type Statements = Schemas['PolicyBody']['statement'];
 
-const EXAMPLE = {
-  statement: [
-    {
-      effect: 'allow',
-      action: ['fs:ReadRepository', 'fs:ReadBranch', 'fs:ListObjects', 'fs:ReadObject'],
-      resource: 'arn:lakefs:fs:::repository/sales*',
-    },
-  ],
-};
+const EXAMPLE = [
+  {
+    effect: 'allow',
+    action: ['fs:ReadRepository', 'fs:ReadBranch', 'fs:ListObjects', 'fs:ReadObject'],
+    resource: 'arn:lakefs:fs:::repository/sales*',
+  },
+];
+
+function jsonOf(statement: unknown = EXAMPLE): string {
+  return JSON.stringify({ statement }, null, 2);
+}
 
 /** Return the statements in the text, or what is wrong; the server checks each of them. */
-function read(text: string): { statement: Statements } | { problem: string } {
+function statementsOf(text: string): { statement: Statements } | { problem: string } {
   try {
     const value = JSON.parse(text);
     return Array.isArray(value?.statement)
@@ -35,22 +38,27 @@ function read(text: string): { statement: Statements } | { problem: string } {
 }
 
 interface EditProps {
-  policy?: Policy;
+  read?: Read<Policy>;
+  /** Show the policy as it is now. */
+  reload?: () => void;
   onSaved: (policy: Policy) => void;
   onClose: () => void;
 }
 
-export function EditPolicy({ policy, onSaved, onClose }: EditProps) {
+export function EditPolicy({ read, reload = () => {}, onSaved, onClose }: EditProps) {
+  const policy = read?.setting;
   const [id, setId] = useState(policy?.id ?? '');
-  const [text, setText] = useState(
-    JSON.stringify(policy ? { statement: policy.statement } : EXAMPLE, null, 2),
-  );
-  const content = read(text);
+  const [text, setText] = useState(jsonOf(policy?.statement));
+  const content = statementsOf(text);
   const { run, isBusy, failure } = useAction(async (statement: Statements) => {
     const body = { id, statement };
-    const params = { path: { policyId: id } };
+    const params = { path: { policyId: id }, header: { 'If-Match': read?.version } };
     const saved = policy
-      ? await answer(api.PUT('/auth/policies/{policyId}', { params, body }))
+      ? await ifUnchanged(
+          'the policy',
+          answer(api.PUT('/auth/policies/{policyId}', { params, body })),
+          reload,
+        )
       : await answer(api.POST('/auth/policies', { body }));
     tell(`Policy ${id} was saved.`);
     onClose();
@@ -77,6 +85,12 @@ export function EditPolicy({ policy, onSaved, onClose }: EditProps) {
           hint="effect is allow or deny. Actions and resources may have wildcards: * and ?. A denial beats every permission."
         />
         <Problem failure={failure} />
+        {failure?.status === 412 && policy && (
+          <details open>
+            <summary>The policy as it is now</summary>
+            <pre class="code-box">{jsonOf(policy.statement)}</pre>
+          </details>
+        )}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>

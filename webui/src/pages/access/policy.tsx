@@ -7,6 +7,7 @@ import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
+import { ifUnchanged, readSetting } from '../../parts/seen';
 import { Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { EditPolicy } from './edit-policy';
@@ -17,9 +18,14 @@ export function PolicyPage({ id }: { id: string }) {
   const { query, route } = useLocation();
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const params = { path: { policyId: id } };
-  const { data, failure, reload, set } = useResource(['policy', id], signal =>
-    answer(api.GET('/auth/policies/{policyId}', { params, signal })),
+  const {
+    data: read,
+    failure,
+    reload,
+  } = useResource(['policy', id], signal =>
+    readSetting(api.GET('/auth/policies/{policyId}', { params, signal })),
   );
+  const data = read?.setting;
   const close = () => setDialog(undefined);
   return (
     <div class="stack loose">
@@ -56,14 +62,18 @@ export function PolicyPage({ id }: { id: string }) {
           <pre class="code-box">{JSON.stringify({ statement: data.statement }, null, 2)}</pre>
         </details>
       )}
-      {dialog === 'edit' && <EditPolicy policy={data} onSaved={set} onClose={close} />}
+      {dialog === 'edit' && <EditPolicy {...{ read, reload }} onSaved={reload} onClose={close} />}
       {dialog === 'delete' && (
         <Confirm
           title={`Delete policy ${id}?`}
           action="Delete policy"
           onClose={close}
           act={async () => {
-            await answer(api.DELETE('/auth/policies/{policyId}', { params }));
+            const header = { 'If-Match': read?.version };
+            const change = api.DELETE('/auth/policies/{policyId}', {
+              params: { ...params, header },
+            });
+            await ifUnchanged('the policy', answer(change), reload);
             tell(`Policy ${id} was deleted.`);
             route(links.policies());
           }}

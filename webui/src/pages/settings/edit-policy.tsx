@@ -1,16 +1,17 @@
 /** The dialog that edits the retention policy, by a form or as JSON, and tells what changes. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, Failure } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
 import { useRepository } from '../../parts/repository';
+import { ifUnchanged } from '../../parts/seen';
 import { useSettled } from '../../parts/settled';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { replaceRules } from './policy';
+import { type Policy, replacePolicy } from './policy';
 import {
   changesOf,
   draftOf,
@@ -25,20 +26,18 @@ import {
 import { TimeLine } from './time-line';
 
 const CHECK = '/repositories/{repository}/settings/gc_rules/check';
-const CHANGED =
-  'Somebody has changed the policy meanwhile, and nothing was saved. See above what your policy would change now, then save it again.';
 
 interface EditProps {
-  /** What is in force as far as the page knows; null without a policy. */
-  before: Rules | null;
+  /** What is in force as far as the page knows. */
+  policy: Policy;
   start: Rules;
   /** Show what is in force now. */
   onMoved: () => void;
-  onSaved: (rules: Rules) => void;
+  onSaved: () => void;
   onClose: () => void;
 }
 
-export function EditPolicy({ before, start, onMoved, onSaved, onClose }: EditProps) {
+export function EditPolicy({ policy, start, onMoved, onSaved, onClose }: EditProps) {
   const { id: repository } = useRepository();
   const [text, setText] = useState(rulesText(start));
   const [isForm, setForm] = useState(false);
@@ -47,11 +46,8 @@ export function EditPolicy({ before, start, onMoved, onSaved, onClose }: EditPro
   const problem = 'problem' in read ? read.problem : undefined;
   const draft = isForm ? draftOf(text) : undefined;
   const { run, isBusy, failure } = useAction(async (body: Rules) => {
-    if (!(await replaceRules(repository, before, body))) {
-      onMoved();
-      throw new Failure(CHANGED, 0);
-    }
-    onSaved(body);
+    await ifUnchanged('the policy', replacePolicy(repository, policy, body), onMoved);
+    onSaved();
     tell('The retention policy was saved.');
     onClose();
   });
@@ -89,7 +85,9 @@ export function EditPolicy({ before, start, onMoved, onSaved, onClose }: EditPro
             hint="Branches without a rule of their own keep objects for default_retention_days."
           />
         )}
-        {rules && <Preview before={before ?? undefined} rules={rules} repository={repository} />}
+        {rules && (
+          <Preview before={policy.setting ?? undefined} rules={rules} repository={repository} />
+        )}
         <Problem failure={failure} />
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>

@@ -1,37 +1,25 @@
-/** The retention policy as the server has it. */
+/** The retention policy as the server has it; null is none. */
 
-import { answer, api, Failure } from '../../api/client';
-import { type Rules, rulesText } from './rules';
+import { answer, api } from '../../api/client';
+import { type Read, readSetting } from '../../parts/seen';
+import type { Rules } from './rules';
 
 const RULES = '/repositories/{repository}/settings/gc_rules';
 
-/** Return the rules in force; null if the repository has none. */
-export async function loadRules(repository: string, signal?: AbortSignal): Promise<Rules | null> {
-  try {
-    const params = { path: { repository } };
-    return await answer(api.GET(RULES, { params, signal: signal ?? null }));
-  } catch (error) {
-    if (error instanceof Failure && error.status === 404) return null;
-    throw error;
-  }
+export type Policy = Read<Rules | null>;
+
+export function loadPolicy(repository: string, signal: AbortSignal): Promise<Policy> {
+  const params = { path: { repository } };
+  return readSetting<Rules | null>(api.GET(RULES, { params, signal }), null);
 }
 
-/** Put the rules in force; return whether the ones before were still those that their user saw. */
-export async function replaceRules(
+/** Put the rules in force, null for none, if the policy is still the one that was read. */
+export async function replacePolicy(
   repository: string,
-  seen: Rules | null,
-  rules: Rules,
-): Promise<boolean> {
-  const current = await loadRules(repository);
-  if (textOf(current) !== textOf(seen)) return false;
-  await answer(api.PUT(RULES, { params: { path: { repository } }, body: rules }));
-  return true;
-}
-
-export async function deleteRules(repository: string): Promise<void> {
-  await answer(api.DELETE(RULES, { params: { path: { repository } } }));
-}
-
-function textOf(rules: Rules | null): string {
-  return rules ? rulesText(rules) : '';
+  { version }: Policy,
+  rules: Rules | null,
+): Promise<void> {
+  const params = { path: { repository }, header: { 'If-Match': version } };
+  if (rules) await answer(api.PUT(RULES, { params, body: rules }));
+  else await answer(api.DELETE(RULES, { params }));
 }

@@ -10,6 +10,7 @@ import { TextField } from '../../parts/field';
 import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { useRepository } from '../../parts/repository';
+import { ifUnchanged, readSetting } from '../../parts/seen';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
@@ -20,23 +21,12 @@ const RULES = '/repositories/{repository}/settings/branch_protection';
 const PAGE = 1000;
 const BRANCHES_SHOWN = 8;
 
-interface Loaded {
-  rules: Rule[];
-  /** What the server calls this version of the rules: a change of others is not overwritten. */
-  version: string | undefined;
-}
-
-async function loadRules(repository: string, signal: AbortSignal): Promise<Loaded> {
-  const request = api.GET(RULES, { params: { path: { repository } }, signal });
-  const rules = await answer(request);
-  const version = (await request).response.headers.get('ETag') ?? undefined;
-  return { rules, version };
-}
-
 export function Protection() {
   const { id: repository, read_only } = useRepository();
   const path = { repository };
-  const loaded = useResource(['protection', repository], signal => loadRules(repository, signal));
+  const loaded = useResource(['protection', repository], signal =>
+    readSetting(api.GET(RULES, { params: { path }, signal })),
+  );
   const branches = usePages(after =>
     apiRead('/repositories/{repository}/branches', { path, query: { after, amount: PAGE } }),
   );
@@ -47,7 +37,8 @@ export function Protection() {
   const { hasMore } = branches;
   const save = async (rules: Rule[]) => {
     const header = { 'If-Match': data?.version };
-    await answer(api.PUT(RULES, { params: { path, header }, body: rules }));
+    const change = answer(api.PUT(RULES, { params: { path, header }, body: rules }));
+    await ifUnchanged('the rules', change, loaded.reload);
     loaded.reload();
   };
   return (
@@ -64,16 +55,16 @@ export function Protection() {
       <Problem failure={loaded.failure} retry={loaded.reload} />
       <Problem failure={branches.failure} retry={branches.more} />
       {!data && !loaded.failure && <Skeleton lines={3} />}
-      {data?.rules.length === 0 && (
+      {data?.setting.length === 0 && (
         <Empty icon="lock" title="No branch is protected">
           Add the pattern <code>main</code> below, and changes of <code>main</code> have to be
           merged.
         </Empty>
       )}
-      {data && data.rules.length > 0 && (
+      {data && data.setting.length > 0 && (
         <RuleList
           {...{ names, hasMore }}
-          rules={data.rules}
+          rules={data.setting}
           isReadOnly={read_only}
           onDelete={setDeleting}
         />
@@ -81,16 +72,16 @@ export function Protection() {
       {data && (
         <AddRule
           {...{ names, hasMore }}
-          taken={data.rules.map(({ pattern }) => pattern)}
+          taken={data.setting.map(({ pattern }) => pattern)}
           isReadOnly={read_only}
-          add={pattern => save([...data.rules, { pattern }])}
+          add={pattern => save([...data.setting, { pattern }])}
         />
       )}
       {data && deleting !== undefined && (
         <DeleteRule
           {...{ names, hasMore }}
           pattern={deleting}
-          act={() => save(data.rules.filter(({ pattern }) => pattern !== deleting))}
+          act={() => save(data.setting.filter(({ pattern }) => pattern !== deleting))}
           onClose={() => setDeleting(undefined)}
         />
       )}

@@ -1,25 +1,26 @@
 /** Retention: for how long deleted objects stay readable, and what past collections deleted. */
 
 import { useState } from 'preact/hooks';
-import { type Resource, useResource } from '../../api/resource';
+import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { useRepository } from '../../parts/repository';
+import { ifUnchanged } from '../../parts/seen';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 import { Collections } from './collections';
 import { EditPolicy } from './edit-policy';
-import { deleteRules, loadRules } from './policy';
+import { type Policy as Loaded, loadPolicy, replacePolicy } from './policy';
 import { EXAMPLE, type Rules, rulesText } from './rules';
 import { TimeLine } from './time-line';
 
 export function Retention() {
   const { id: repository, read_only } = useRepository();
-  const rules = useResource(['retention', repository], signal => loadRules(repository, signal));
+  const policy = useResource(['retention', repository], signal => loadPolicy(repository, signal));
   const [editing, setEditing] = useState<Rules>();
   const [isDeleting, setDeleting] = useState(false);
-  const { data } = rules;
+  const data = policy.data?.setting;
   const why = read_only ? 'The repository is read-only.' : undefined;
   return (
     <div class="stack loose">
@@ -45,21 +46,25 @@ export function Retention() {
           </Button>
         )}
       </div>
-      <Problem failure={rules.failure} retry={rules.reload} />
-      {data === undefined && !rules.failure && <Skeleton />}
+      <Problem failure={policy.failure} retry={policy.reload} />
+      {data === undefined && !policy.failure && <Skeleton />}
       {data && <Policy rules={data} />}
       {data === null && <NoPolicy isReadOnly={read_only} onStart={() => setEditing(EXAMPLE)} />}
-      {editing && (
+      {editing && policy.data && (
         <EditPolicy
-          before={data ?? null}
+          policy={policy.data}
           start={editing}
-          onMoved={rules.reload}
-          onSaved={rules.reload}
+          onMoved={policy.reload}
+          onSaved={policy.reload}
           onClose={() => setEditing(undefined)}
         />
       )}
-      {isDeleting && (
-        <DeletePolicy repository={repository} rules={rules} onClose={() => setDeleting(false)} />
+      {isDeleting && policy.data && (
+        <DeletePolicy
+          {...{ repository, reload: policy.reload }}
+          policy={policy.data}
+          onClose={() => setDeleting(false)}
+        />
       )}
       <Collections />
     </div>
@@ -117,18 +122,17 @@ function NoPolicy({ isReadOnly, onStart }: { isReadOnly: boolean; onStart: () =>
   );
 }
 
-function DeletePolicy({
-  repository,
-  rules,
-  onClose,
-}: {
+interface DeleteProps {
   repository: string;
-  rules: Resource<Rules | null>;
+  policy: Loaded;
+  reload: () => void;
   onClose: () => void;
-}) {
+}
+
+function DeletePolicy({ repository, policy, reload, onClose }: DeleteProps) {
   const act = async () => {
-    await deleteRules(repository);
-    rules.set(null);
+    await ifUnchanged('the policy', replacePolicy(repository, policy, null), reload);
+    reload();
     tell('The policy was deleted. Committed objects are now kept forever.');
   };
   return (
