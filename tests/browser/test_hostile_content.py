@@ -76,5 +76,7 @@ def test_deleting_a_folder_deletes_all_that_is_in_it(visit, marked):
     dialog = page.get_by_role("dialog", name="Delete from main?")
     expect(dialog).to_contain_text("with all objects in it")
     dialog.get_by_role("button", name="Delete 3 objects").click()
+    expect(dialog).to_contain_text("3 objects deleted.", timeout=30_000)
+    dialog.get_by_role("button", name="Done").click()
     expect(page.get_by_text("3 objects deleted from main")).to_be_visible()
     assert list(marked.branch("main").objects()) == []

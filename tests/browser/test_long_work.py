@@ -63,8 +63,10 @@ WORDS = {
 def test_work_that_is_under_way_shows_after_a_reload_until_it_ends(visit, addresses):
     tasks = []
     page = visit.page
+    ended = {**task("commit"), "state": "completed"}
+    page.route("**/tasks/t1", lambda route: route.fulfill(json=ended))
     page.route(
-        "**/tasks?amount=*",
+        "**/tasks?branch=main&state=open",
         lambda route: route.fulfill(
             json={
                 "results": tasks,

@@ -1,7 +1,9 @@
+import './server'; // before the client is made
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fetchRange } from '../src/api/objects';
-import { json, serve } from './server'; // before the client is made
+import { fetchRange, totalOf } from '../src/api/objects';
+import { json, serve } from './server';
 
 const PLACE = { repository: 'lake', ref: 'main', path: 'a b' };
 const bytes = (count: number) => new Response(new Uint8Array(count).fill(7));
@@ -27,4 +29,18 @@ test('a refused range, and one that the server ignores, say so', async () => {
   await assert.rejects(fetchRange(PLACE, 0, 5), { status: 410, message: 'Gone.' });
   serve(() => bytes(50));
   await assert.rejects(fetchRange(PLACE, 0, 5), { message: /ignored the asked range/ });
+});
+
+test('the parts of a total are added up', async () => {
+  const parts = [
+    { objects: 2, size_bytes: 10, has_more: true, next_offset: 'a/2' },
+    { objects: 1, size_bytes: 5, has_more: false, next_offset: '' },
+  ];
+  const seen = serve(() => json(parts[seen.length - 1]));
+  const sums: number[] = [];
+  const { signal } = new AbortController();
+  const total = await totalOf('lake', 'main', 'a/', signal, ({ objects }) => sums.push(objects));
+  assert.deepEqual(total, { objects: 3, size_bytes: 15 });
+  assert.deepEqual(sums, [2, 3]);
+  assert.match(seen[1]?.target ?? '', /after=a%2F2$/);
 });

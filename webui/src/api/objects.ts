@@ -128,6 +128,35 @@ export async function* eachPage(
   }
 }
 
+/** How many objects there are, and their bytes together. */
+export type Total = Pick<Schemas['PrefixTotal'], 'objects' | 'size_bytes'>;
+
+/** Return the total of a prefix; a large one arrives in parts, whose sum so far is told. */
+export async function totalOf(
+  repository: string,
+  ref: string,
+  prefix: string,
+  signal: AbortSignal,
+  onPart?: (total: Total) => void,
+): Promise<Total> {
+  let total = { objects: 0, size_bytes: 0 };
+  let after = '';
+  for (let hasMore = true; hasMore; ) {
+    const params = { path: { repository, ref }, query: { prefix, after } };
+    const part = await answer(
+      api.GET('/repositories/{repository}/refs/{ref}/objects/total', { params, signal }),
+    );
+    total = {
+      objects: total.objects + part.objects,
+      size_bytes: total.size_bytes + part.size_bytes,
+    };
+    onPart?.(total);
+    after = part.next_offset;
+    hasMore = part.has_more;
+  }
+  return total;
+}
+
 /** Delete the objects, at most 1,000. Fails with the first one that the server refused. */
 export async function deletePaths(
   repository: string,

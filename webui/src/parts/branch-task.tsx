@@ -6,7 +6,7 @@ import { useAction, usePolling, useResource } from '../api/resource';
 import { links } from '../links';
 import { Button } from './button';
 import { Notice, Problem, Progress } from './state';
-import { failureOfTask, isOpen } from './work';
+import { cancelTask, failureOfTask, isOpen, taskOf } from './work';
 
 const KINDS: Record<string, string> = {
   commit: 'A commit',
@@ -17,8 +17,9 @@ const KINDS: Record<string, string> = {
   'merge-pull-request': 'A merge of a pull request',
   'copy-prefix': 'A copy of a folder',
   'move-prefix': 'A move of a folder',
+  'delete-prefix': 'A deletion of a folder',
+  'restore-prefix': 'A restore of a folder',
 };
-const RECENT = 100;
 const EVERY_MS = 3000;
 
 interface RunningProps {
@@ -35,12 +36,16 @@ export function RunningTask(props: RunningProps) {
   const { repository, branch, isExpected = false, tellsFailure = false, onEnd } = props;
   const watched = useRef<string>(undefined);
   const { data, reload } = useResource(['running', repository, branch], async signal => {
-    const params = { path: { repository }, query: { amount: RECENT } };
+    const query = { branch, state: 'open' as const };
     const { results } = await answer(
-      api.GET('/repositories/{repository}/tasks', { params, signal }),
+      api.GET('/repositories/{repository}/tasks', {
+        params: { path: { repository }, query },
+        signal,
+      }),
     );
-    const here = results.filter(task => task.branch === branch && task.kind in KINDS);
-    return here.find(isOpen) ?? here.find(({ id }) => id === watched.current);
+    const open = results.find(({ kind }) => kind in KINDS);
+    if (open || !watched.current) return open;
+    return taskOf(repository, watched.current, signal);
   });
   const isRunning = Boolean(data && isOpen(data));
   usePolling(isExpected || isRunning, EVERY_MS, reload);
@@ -62,8 +67,7 @@ interface TaskProps {
 
 function Running({ repository, branch, task, reload }: TaskProps) {
   const stop = useAction(async () => {
-    const params = { path: { repository, taskId: task.id } };
-    await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
+    await cancelTask(repository, task.id);
     reload();
   });
   return (

@@ -1,7 +1,8 @@
 /** Long work that the server does for a dialog: watched until it ends, stopped on demand. */
 
 import type { ComponentChildren } from 'preact';
-import { Failure, failureOfAnswer, type Schemas } from '../api/client';
+import { useRef } from 'preact/hooks';
+import { answer, api, Failure, failureOfAnswer, type Schemas } from '../api/client';
 import { type Resource, useAction, usePolling, useResource } from '../api/resource';
 import { Button } from './button';
 import { Problem, Progress } from './state';
@@ -16,12 +17,24 @@ export interface Work {
   total?: number;
 }
 
-export function isOpen({ state }: Pick<Schemas['TaskRow'], 'state'>): boolean {
+type Task = Schemas['TaskRow'];
+
+export function taskOf(repository: string, taskId: string, signal?: AbortSignal): Promise<Task> {
+  const params = { path: { repository, taskId } };
+  return answer(api.GET('/repositories/{repository}/tasks/{taskId}', { params, signal }));
+}
+
+export async function cancelTask(repository: string, taskId: string): Promise<void> {
+  const params = { path: { repository, taskId } };
+  await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
+}
+
+export function isOpen({ state }: Pick<Task, 'state'>): boolean {
   return state === 'waiting' || state === 'running';
 }
 
 /** Return why the task ended without its effect, if it did. */
-export function failureOfTask(task: Schemas['TaskRow']): Failure | undefined {
+export function failureOfTask(task: Task): Failure | undefined {
   if (task.state === 'cancelled') return new Failure('It was cancelled.', task.status_code);
   if (task.state !== 'failed') return undefined;
   return failureOfAnswer(task.status_code, task.error);
@@ -35,6 +48,29 @@ export function useWork<Of extends Work>(
   const work = useResource(['work', id], load);
   usePolling(!work.data?.isEnded, EVERY_MS, work.reload);
   return work;
+}
+
+interface Tasks extends Work {
+  /** What each that has ended says of its effect. */
+  results: (Task['result'] | undefined)[];
+}
+
+/** Watch tasks as one work. What has ended is not asked for again. */
+export function useTasks(repository: string, ids: readonly string[]): Resource<Tasks> {
+  const ended = useRef(new Map<string, Task>());
+  return useWork<Tasks>(ids.join(), async signal => {
+    const tasks = await Promise.all(
+      ids.map(id => ended.current.get(id) ?? taskOf(repository, id, signal)),
+    );
+    for (const task of tasks) if (!isOpen(task)) ended.current.set(task.id, task);
+    return {
+      isEnded: !tasks.some(isOpen),
+      failure: tasks.map(failureOfTask).find(Boolean),
+      done: tasks.reduce((sum, task) => sum + task.objects_done, 0),
+      total: tasks.reduce((sum, task) => sum + task.objects_known, 0) || undefined,
+      results: tasks.map(({ result }) => result),
+    };
+  });
 }
 
 interface WorkProps {

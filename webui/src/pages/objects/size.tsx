@@ -1,7 +1,7 @@
-/** The total size of a directory, computed on demand by listing all of it. */
+/** The total size of a directory, computed on demand. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { eachPage } from '../../api/objects';
+import { type Total, totalOf } from '../../api/objects';
 import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Problem } from '../../parts/state';
@@ -14,20 +14,12 @@ interface SizeProps {
 }
 
 export function DirectorySize({ repository, at, path }: SizeProps) {
-  const [found, setFound] = useState<{ count: number; size_bytes: number }>();
+  const [found, setFound] = useState<Total>();
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const { run, isBusy, failure } = useAction(async () => {
     abort.current = new AbortController();
-    const { signal } = abort.current;
-    let count = 0;
-    let size_bytes = 0;
-    for await (const page of eachPage(repository, at, path, signal)) {
-      if (signal.aborted) return;
-      count += page.length;
-      size_bytes += page.reduce((sum, item) => sum + item.size_bytes, 0);
-      setFound({ count, size_bytes });
-    }
+    setFound(await totalOf(repository, at, path, abort.current.signal, setFound));
   });
   const stop = () => {
     abort.current?.abort();
@@ -37,7 +29,7 @@ export function DirectorySize({ repository, at, path }: SizeProps) {
     <span class="bar small" role="status">
       {found && (
         <span class="quiet">
-          {countText(found.count, 'object')}, {sizeText(found.size_bytes)}
+          {countText(found.objects, 'object')}, {sizeText(found.size_bytes)}
           {isBusy && ' so far'}
         </span>
       )}

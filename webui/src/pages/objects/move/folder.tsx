@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../../../parts/field';
 import { useSettled } from '../../../parts/settled';
 import { Problem } from '../../../parts/state';
 import { countText } from '../../../parts/words';
-import { failureOfTask, isOpen, useWork, type Work, WorkView } from '../../../parts/work';
+import { cancelTask, useTasks, WorkView } from '../../../parts/work';
 import type { MoveProps } from './props';
 
 type IfExists = Schemas['PrefixMove']['if_exists'];
@@ -108,36 +108,19 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
   );
 }
 
-interface FolderWork extends Work {
-  result: Record<string, string>;
-}
-
 type BegunProps = MoveProps & { id: string; target: string };
 
 function Begun({ repository, id, source, target, isCopy, onClose }: BegunProps) {
-  const params = { path: { repository, taskId: id } };
-  const work = useWork<FolderWork>(id, async signal => {
-    const task = await answer(
-      api.GET('/repositories/{repository}/tasks/{taskId}', { params, signal }),
-    );
-    return {
-      isEnded: !isOpen(task),
-      failure: failureOfTask(task),
-      done: task.objects_done,
-      total: task.objects_known || undefined,
-      result: task.result,
-    };
-  });
-  const { done = 0, isEnded, failure, result } = work.data ?? {};
+  const work = useTasks(repository, [id]);
+  const { done = 0, isEnded, failure, results } = work.data ?? {};
+  const result = results?.[0];
   const word = isCopy ? 'copied' : 'moved';
   const skipped = Number(result?.skipped ?? 0);
   return (
     <WorkView
       {...{ work, onClose }}
       label={isCopy ? 'Copy' : 'Move'}
-      stop={async () => {
-        await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
-      }}
+      stop={() => cancelTask(repository, id)}
     >
       {!isEnded && `${countText(done, 'object')} ${word} so far…`}
       {isEnded && !failure && (
