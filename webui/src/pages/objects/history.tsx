@@ -1,8 +1,9 @@
 /** The commits that changed an object, or anything in a folder. */
 
 import { useLocation } from 'preact-iso';
-import { apiRead } from '../../api/cache';
-import { usePages } from '../../api/resource';
+import { apiRead, type Read } from '../../api/cache';
+import type { Schemas } from '../../api/client';
+import { type Page, useAllPages, usePages } from '../../api/resource';
 import { links } from '../../links';
 import { LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
@@ -12,12 +13,42 @@ import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { shortId } from '../../parts/words';
+import { shortId, sizeText } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import { ObjectNav } from './nav';
 import './styles.css';
 
 const SHOWN = 30;
+
+type ObjectChange = Schemas['ObjectChangeRow'];
+
+/** A commit; of an object also what it did to it. */
+type Change = Pick<ObjectChange, 'commit'> & Partial<ObjectChange>;
+
+const LOOKS = { added: 'green', changed: 'amber', removed: 'red' };
+const TEXTS = { added: 'Added', changed: 'Changed', removed: 'Deleted' };
+
+function readChanges(
+  place: { repository: string; ref: string },
+  path: string,
+  isFolder: boolean,
+  after: string,
+): Read<Page<Change>> {
+  if (!isFolder)
+    return apiRead('/repositories/{repository}/refs/{ref}/objects/history', {
+      path: place,
+      query: { path, after, amount: SHOWN },
+    });
+  const read = apiRead('/repositories/{repository}/refs/{ref}/commits', {
+    path: place,
+    query: { after, amount: SHOWN, ...(path && { prefixes: [path] }) },
+  });
+  const load = async (signal: AbortSignal) => {
+    const page = await read.load(signal);
+    return { ...page, results: page.results.map(commit => ({ commit })) };
+  };
+  return { ...read, name: `${read.name} as changes`, load };
+}
 
 export default function ObjectHistory() {
   const repository = useRepository().id;
@@ -26,14 +57,10 @@ export default function ObjectHistory() {
   const path = query.path ?? '';
   const isFolder = !path || path.endsWith('/');
   useTitle(`History of ${path || 'all objects'}`, repository);
-  const pages = usePages(after => {
-    const changed = path ? (isFolder ? { prefixes: [path] } : { objects: [path] }) : {};
-    const query = { after, amount: SHOWN, ...changed };
-    return apiRead('/repositories/{repository}/refs/{ref}/commits', {
-      path: { repository, ref },
-      query,
-    });
-  });
+  const pages = usePages<Change>(after => readChanges({ repository, ref }, path, isFolder, after));
+  // A page is empty if the search took long.
+  const isSearching = !pages.items.length && pages.hasMore && !pages.failure;
+  useAllPages(pages, isSearching);
   const here = isFolder ? links.objects : links.object;
   return (
     <div class="stack">
@@ -46,30 +73,38 @@ export default function ObjectHistory() {
       />
       <Crumbs repository={repository} at={ref} path={path} />
       <ObjectNav place={{ repository, ref, path }} here="history" />
-      {pages.isLoading && (
+      {(pages.isLoading || isSearching) && (
         <p class="small quiet" role="status">
           Searching the commits of {shortId(ref)}. A long history takes a while…
         </p>
       )}
       <PagedList
-        pages={pages}
+        pages={{ ...pages, isLoading: pages.isLoading || isSearching }}
         label="Commits"
-        keyOf={commit => commit.id}
-        row={commit => (
+        keyOf={({ commit }) => commit.id}
+        row={({ commit, type, size_bytes }) => (
           <>
             <Icon name="commit" />
             <div class="grow">
+              {type && <span class={`badge ${LOOKS[type]}`}>{TEXTS[type]}</span>}{' '}
               <a class="strong" href={links.commit(repository, commit.id)}>
                 {commit.message.split('\n')[0] || shortId(commit.id)}
               </a>
               <div class="small quiet">
                 {commit.committer}, <Time at={commit.creation_date} />,{' '}
+                {type && type !== 'removed' && `${sizeText(size_bytes ?? 0)}, `}
                 <span class="mono">{shortId(commit.id)}</span>
               </div>
             </div>
-            <LinkButton isSmall href={here(repository, commit.id, path)}>
-              View at this commit
-            </LinkButton>
+            {type === 'removed' ? (
+              <LinkButton isSmall href={here(repository, `${commit.id}~1`, path)}>
+                View before this commit
+              </LinkButton>
+            ) : (
+              <LinkButton isSmall href={here(repository, commit.id, path)}>
+                View at this commit
+              </LinkButton>
+            )}
           </>
         )}
         empty={
