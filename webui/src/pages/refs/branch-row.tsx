@@ -7,7 +7,7 @@ import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { tell } from '../../parts/toast';
-import { DistanceBadge, LastCommit } from './last-commit';
+import { DistanceBadge, LastCommit, SameBadge } from './last-commit';
 
 /** What the rows share. */
 export interface Shared {
@@ -24,7 +24,7 @@ export interface Shared {
 }
 
 interface RowProps {
-  branch: Schemas['Ref'];
+  branch: Schemas['BranchRow'];
   shared: Shared;
   isSelected: boolean;
   onSelect: (isSelected: boolean) => void;
@@ -58,13 +58,17 @@ export function BranchRow({ branch, shared, isSelected, onSelect }: RowProps) {
             <span class="wide-only">Protected</span>
           </span>
         )}
-        {head && !isDefault && (
-          <DistanceBadge
-            {...{ repository, commit: branch.commit_id, from: head, name: defaultBranch }}
-          />
-        )}
+        {head &&
+          !isDefault &&
+          (branch.commit_id === head ? (
+            <SameBadge name={defaultBranch} />
+          ) : (
+            <DistanceBadge
+              {...{ repository, commit: branch.commit_id, from: head, name: defaultBranch }}
+            />
+          ))}
       </div>
-      <LastCommit repository={repository} id={branch.commit_id} />
+      <LastCommit repository={repository} commit={branch.commit} />
       <Actions {...{ name, shared, rule }} />
     </>
   );

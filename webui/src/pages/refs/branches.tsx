@@ -15,12 +15,11 @@ import { useSettled } from '../../parts/settled';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { BranchRow, type Shared } from './branch-row';
-import { timesOf } from './commits';
 import { CreateRef } from './create';
 import { DeleteRefs } from './delete';
 import './styles.css';
 
-type Ref = Schemas['Ref'];
+type Branch = Schemas['BranchRow'];
 
 const PAGE = 1000;
 
@@ -37,10 +36,9 @@ export default function Branches() {
   const pages = usePages(after =>
     apiRead('/repositories/{repository}/branches', {
       path: { repository },
-      query: { prefix: found, after, amount: PAGE },
+      query: { prefix: found, after, amount: PAGE, with_commits: true },
     }),
   );
-  const sorting = useSorted(repository, pages, sort === 'time' && !pages.hasMore);
   const rules = useRules(repository);
   const head = useResource(
     apiRead('/repositories/{repository}/branches/{branch}', {
@@ -76,7 +74,6 @@ export default function Branches() {
         <Tools {...{ prefix, sort, setQuery }} hasMore={pages.hasMore} distance={distance} />
         <Problem failure={rules.failure} retry={rules.reload} />
         <Problem failure={distance ? head.failure : undefined} retry={head.reload} />
-        <Problem failure={sorting.failure} retry={sorting.reload} />
         {sort === 'time' && pages.hasMore && !pages.isLoading && (
           <Notice>
             The list is sorted by name: times need all branches, and not all are loaded. Scroll to
@@ -100,7 +97,7 @@ export default function Branches() {
           </div>
         )}
         <VirtualList
-          pages={sorting.pages}
+          pages={sortedPages(pages, sort === 'time' && !pages.hasMore)}
           label="Branches"
           keyOf={branch => branch.id}
           row={branch => (
@@ -198,14 +195,9 @@ function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
   );
 }
 
-/** Return the list with the latest commits first, as soon as their times are known. */
-function useSorted(repository: string, pages: Pages<Ref>, isSorted: boolean) {
-  const ids = isSorted ? pages.items.map(({ commit_id }) => commit_id) : [];
-  const times = useResource(['times', repository, ids], signal => timesOf(repository, ids, signal));
-  const timeOf = ({ commit_id }: Ref) => times.data?.get(commit_id) ?? 0;
-  const items =
-    isSorted && times.data
-      ? [...pages.items].sort((one, other) => timeOf(other) - timeOf(one))
-      : pages.items;
-  return { pages: { ...pages, items }, failure: times.failure, reload: times.reload };
+/** Return the list with the latest commits first, if it is to be sorted. */
+function sortedPages(pages: Pages<Branch>, isSorted: boolean): Pages<Branch> {
+  if (!isSorted) return pages;
+  const timeOf = ({ commit }: Branch) => commit?.creation_date ?? 0;
+  return { ...pages, items: [...pages.items].sort((one, other) => timeOf(other) - timeOf(one)) };
 }

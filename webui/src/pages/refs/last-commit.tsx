@@ -1,28 +1,44 @@
 /** The last commit of a branch or tag, and how far it is from the default branch. */
 
+import { apiRead } from '../../api/cache';
+import type { Schemas } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
+import { readDistance } from '../../parts/distance';
 import { Time } from '../../parts/time';
-import { readCommit, readDistance } from './commits';
 
-export function LastCommit({ repository, id }: { repository: string; id: string }) {
-  const { data, failure } = useResource(readCommit(repository, id));
+/** The commit of a tag, which a listing does not have: a commit ID's answer is asked for once. */
+export function TaggedCommit({ repository, id }: { repository: string; id: string }) {
+  const { data, failure } = useResource(
+    apiRead('/repositories/{repository}/commits/{commitId}', {
+      path: { repository, commitId: id },
+    }),
+  );
   if (failure)
     return (
       <span class="ref-commit small quiet cut" title={failure.message}>
         Its commit did not load
       </span>
     );
-  if (!data) return <span class="ref-commit" />;
-  const message = data.message.split('\n')[0] || 'No message';
+  return <LastCommit repository={repository} commit={data} />;
+}
+
+interface CommitProps {
+  repository: string;
+  commit: Schemas['CommitRow'] | undefined;
+}
+
+export function LastCommit({ repository, commit }: CommitProps) {
+  if (!commit) return <span class="ref-commit" />;
+  const message = commit.message.split('\n')[0] || 'No message';
   return (
     <span class="ref-commit small quiet">
-      <a class="cut grow" href={links.commit(repository, id)} title={message}>
+      <a class="cut grow" href={links.commit(repository, commit.id)} title={message}>
         {message}
       </a>
-      <span class="cut ref-committer">{data.committer}</span>
+      <span class="cut ref-committer">{commit.committer}</span>
       <span class="ref-time">
-        <Time at={data.creation_date} />
+        <Time at={commit.creation_date} />
       </span>
     </span>
   );
@@ -45,22 +61,26 @@ export function DistanceBadge({ repository, commit, from, name }: DistanceProps)
       </span>
     );
   if (!data) return null;
-  const more = data.isPart ? '+' : '';
-  if (!data.ahead && !data.behind)
-    return (
-      <span class="badge" title={`Its head is that of ${name}`}>
-        Same<span class="wide-only"> as {name}</span>
-      </span>
-    );
-  const words = `${data.ahead}${more} ahead of ${name}, ${data.behind}${more} behind`;
+  const { ahead = 0, behind = 0, is_exact } = data;
+  const more = is_exact ? '' : '+';
+  const words = `${ahead}${more} ahead of ${name}, ${behind}${more} behind`;
   return (
     <span class="badge" title={words}>
       <span aria-hidden="true">
-        ↑{data.ahead}
-        {more} ↓{data.behind}
+        ↑{ahead}
+        {more} ↓{behind}
         {more}
       </span>
       <span class="visually-hidden">{words}</span>
+    </span>
+  );
+}
+
+/** Stands for the distance of a branch that has the same head. */
+export function SameBadge({ name }: { name: string }) {
+  return (
+    <span class="badge" title={`Its head is that of ${name}`}>
+      Same<span class="wide-only"> as {name}</span>
     </span>
   );
 }

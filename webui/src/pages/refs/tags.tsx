@@ -16,7 +16,7 @@ import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { CreateRef } from './create';
 import { DeleteRefs } from './delete';
-import { LastCommit } from './last-commit';
+import { TaggedCommit } from './last-commit';
 import './styles.css';
 
 const PAGE = 1000;
@@ -77,7 +77,7 @@ export default function Tags() {
               <a class="strong cut grow" href={links.objects(repository, tag.id)} title={tag.id}>
                 {tag.id}
               </a>
-              <LastCommit repository={repository} id={tag.commit_id} />
+              <TaggedCommit repository={repository} id={tag.commit_id} />
               <Actions name={tag.id} onDelete={() => setDeleting(tag.id)} />
             </>
           )}
