@@ -5,6 +5,7 @@ import re
 from uuid import uuid4
 
 import pytest
+from lakefs_sdk import Policy, Statement
 from playwright.sync_api import expect
 
 from tests.browser import lakes
@@ -134,6 +135,34 @@ def test_a_policy_of_an_action_that_does_not_exist_is_refused_and_stays_as_it_wa
     dialog.get_by_role("button", name="Save policy").click()
     expect(dialog.get_by_role("alert")).to_contain_text("effect")
     expect(dialog.get_by_label("Statements")).to_have_value(text)
+
+
+def test_a_policy_that_somebody_else_has_changed_is_shown_before_it_is_replaced(visit, client):
+    visit.expect_statuses(412)
+    name, auth = name_of("shared"), client.sdk_client.auth_api
+
+    def statements(*actions):
+        return [Statement(effect="allow", action=[each], resource="*") for each in actions]
+
+    auth.create_policy(Policy(id=name, statement=statements("fs:ReadObject")))
+    page = visit.open(f"/auth/policies/{name}")
+    page.get_by_role("button", name="Edit policy").click()
+    dialog = dialog_of(page, f"Edit policy {name}")
+    mine = [{"effect": "allow", "action": ["fs:ListObjects"], "resource": "*"}]
+    text = json.dumps({"statement": mine})
+    dialog.get_by_label("Statements").fill(text)
+    theirs = Policy(id=name, statement=statements("fs:ReadObject", "fs:ReadBranch"))
+    auth.update_policy(name, theirs)
+    save = dialog.get_by_role("button", name="Save policy")
+    save.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody has changed the policy")
+    expect(dialog.get_by_text("The policy as it is now")).to_be_visible()
+    expect(dialog).to_contain_text("fs:ReadBranch")
+    expect(dialog.get_by_label("Statements")).to_have_value(text)
+    assert len(auth.get_policy(name).statement) == 2
+    save.click()
+    expect(dialog).to_have_count(0)
+    assert [each.action for each in auth.get_policy(name).statement] == [["fs:ListObjects"]]
 
 
 # Everything but a user's own keys, and the explainer's form.

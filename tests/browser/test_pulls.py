@@ -118,3 +118,20 @@ def test_a_destination_with_uncommitted_changes_is_told_with_a_way_on(visit, rep
     decision.get_by_role("link", name="Commit or reset the changes of main").click()
     expect(page).to_have_url(re.compile(r"/changes\?ref=main"))
     expect(page.get_by_text("later.txt").first).to_be_visible()
+
+
+def test_what_was_committed_after_the_changes_were_shown_is_not_merged_unseen(visit, repository):
+    visit.expect_statuses(412)
+    page = open_pull(visit, repository, "Raise the price")
+    expect(page.get_by_role("region", name="Changes")).to_contain_text("price.txt")
+    lakes.change(repository.branch("work"), "Unseen", {"late.txt": b"late"})
+    merge_into_main(page)
+    decision = page.get_by_role("region", name="Merge")
+    expect(decision.get_by_role("alert")).to_contain_text("work has new commits")
+    expect(decision).not_to_contain_text("A hook refused")
+    assert not repository.branch("main").object("new.txt").exists()
+    decision.get_by_role("button", name="Look again").click()
+    expect(page.get_by_role("region", name="Changes")).to_contain_text("late.txt")
+    merge_into_main(page)
+    expect(page.get_by_text(re.compile("Merged .* by commit"))).to_be_visible()
+    assert repository.branch("main").object("late.txt").exists()

@@ -184,8 +184,8 @@ def test_two_administrators_do_not_overwrite_each_others_rules(visit, client, re
     client.sdk_client.repositories_api.set_branch_protection_rules(repository.id, theirs)
     page.get_by_label("Protect branches that match").fill("main")
     page.get_by_role("button", name="Protect", exact=True).click()
-    expect(page.get_by_role("alert")).to_be_visible()
-    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody has changed the rules meanwhile")
+    expect(page.get_by_label("Protect branches that match")).to_have_value("main")
     expect(page.get_by_role("list", name="Rules").get_by_role("listitem")).to_have_count(1)
     expect(page.get_by_role("list", name="Rules")).to_contain_text("release-*")
 

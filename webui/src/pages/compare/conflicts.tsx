@@ -1,5 +1,6 @@
 /** The objects that two refs changed in different ways, and how to go on. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client';
 import { useResource } from '../../api/resource';
@@ -49,9 +50,11 @@ interface ChoiceProps extends ConflictsProps {
   /** Merge with the choices; each conflict has one. */
   onMerge: (resolutions: Resolutions) => void;
   isBusy: boolean;
+  /** Why the merge with the choices failed. */
+  children: ComponentChildren;
 }
 
-export function Conflicts({ chosen, onChosen, onMerge, isBusy, ...refs }: ChoiceProps) {
+export function Conflicts({ chosen, onChosen, onMerge, isBusy, children, ...refs }: ChoiceProps) {
   const { repository, heads } = refs;
   const heading = useRef<HTMLDivElement>(null);
   const { data, failure, reload } = useResource(['conflicts', repository, heads], signal =>
@@ -67,6 +70,7 @@ export function Conflicts({ chosen, onChosen, onMerge, isBusy, ...refs }: Choice
         Nothing was merged: both sides changed the same objects in different ways. Choose above
         whose objects win, and merge again, or choose for each object below.
       </Notice>
+      {children}
       <Problem failure={failure} retry={reload} />
       {!data && !failure && <Skeleton lines={3} />}
       {data && (

@@ -111,9 +111,11 @@ export function MergeDialog(props: MergeProps) {
             {...{ repository, source, destination, heads, chosen, isBusy }}
             onChosen={setChosen}
             onMerge={run}
-          />
+          >
+            {failure?.status !== 409 && <HookProblem {...{ failure, repository }} />}
+          </Conflicts>
         )}
-        {isMoved(failure) && !isConflict ? (
+        {!isConflict && isMoved(failure) && (
           <Problem
             failure={failure}
             action="Look again"
@@ -122,10 +124,8 @@ export function MergeDialog(props: MergeProps) {
               onHide();
             }}
           />
-        ) : (
-          // A conflict is told above, with the objects.
-          failure?.status !== 409 && <HookProblem failure={failure} repository={repository} />
         )}
+        {!isConflict && !isMoved(failure) && <HookProblem {...{ failure, repository }} />}
         {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
         <div class="actions">
           <Button onClick={onClose}>{isBusy ? 'Close; the work goes on' : 'Cancel'}</Button>

@@ -97,7 +97,7 @@ export default function ObjectHistory() {
               </div>
             </div>
             {type === 'removed' ? (
-              <LinkButton isSmall href={here(repository, `${commit.id}~1`, path)}>
+              <LinkButton isSmall href={here(repository, commit.parents[0] ?? commit.id, path)}>
                 View before this commit
               </LinkButton>
             ) : (
