@@ -111,7 +111,7 @@ const sessions: Middleware = {
 export const api = createClient<paths>({ baseUrl: API, fetch: patientFetch });
 api.use(sessions);
 
-interface Result<Data> {
+export interface Result<Data> {
   data?: Data;
   error?: unknown;
   response: Response;

@@ -4,7 +4,7 @@
  * A merge or a move is about the commits that were shown, a setting about the version that was read.
  */
 
-import { answer, api, Failure } from '../api/client';
+import { answer, api, Failure, type Result } from '../api/client';
 import { useResource } from '../api/resource';
 import { shortId } from './words';
 
@@ -76,22 +76,16 @@ export async function ifUnmoved<Data>(change: Promise<Data>): Promise<Data> {
 }
 
 /** A setting, and the name that the server gives to this version of it. */
-export interface Read<Setting> {
+export interface Versioned<Setting> {
   setting: Setting;
   version: string | undefined;
-}
-
-interface Result<Data> {
-  data?: Data;
-  error?: unknown;
-  response: Response;
 }
 
 /** Return the setting as it is now; if it does not exist, `absent`, if that is given. */
 export async function readSetting<Setting>(
   request: Promise<Result<Setting>>,
   absent?: Setting,
-): Promise<Read<Setting>> {
+): Promise<Versioned<Setting>> {
   const { response } = await request.catch(() => ({ response: undefined }));
   const isAbsent = response?.status === 404 && absent !== undefined;
   const setting = isAbsent ? absent : await answer(request);
@@ -109,7 +103,7 @@ export async function ifUnchanged<Data>(
   } catch (error) {
     if (!(error instanceof Failure && error.status === 412)) throw error;
     reload();
-    const told = `Somebody has changed ${name} meanwhile, and nothing was changed now.`;
-    throw new Failure(`${told} Look at what is there, then do it again.`, 412);
+    const told = `Somebody has changed ${name} meanwhile, so nothing was done.`;
+    throw new Failure(`${told} Look at what is there now, then do it again.`, 412);
   }
 }

@@ -6,7 +6,7 @@ import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
-import { ifUnchanged, type Read } from '../../parts/seen';
+import { ifUnchanged, type Versioned } from '../../parts/seen';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
@@ -38,7 +38,7 @@ function statementsOf(text: string): { statement: Statements } | { problem: stri
 }
 
 interface EditProps {
-  read?: Read<Policy>;
+  read?: Versioned<Policy>;
   /** Show the policy as it is now. */
   reload?: () => void;
   onSaved: (policy: Policy) => void;

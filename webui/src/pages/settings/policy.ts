@@ -1,12 +1,12 @@
 /** The retention policy as the server has it; null is none. */
 
 import { answer, api } from '../../api/client';
-import { type Read, readSetting } from '../../parts/seen';
+import { readSetting, type Versioned } from '../../parts/seen';
 import type { Rules } from './rules';
 
 const RULES = '/repositories/{repository}/settings/gc_rules';
 
-export type Policy = Read<Rules | null>;
+export type Policy = Versioned<Rules | null>;
 
 export function loadPolicy(repository: string, signal: AbortSignal): Promise<Policy> {
   const params = { path: { repository } };

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { apiRead } from '../../api/cache';
-import { answer, api, type Schemas, sentence } from '../../api/client';
+import { type Schemas, sentence } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
@@ -15,6 +15,7 @@ import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
+import { cancelTask, isOpen } from '../../parts/work';
 import './styles.css';
 
 type Task = Schemas['TaskRow'];
@@ -29,10 +30,6 @@ const LOOKS: Record<string, { look: string; icon: IconName; text: string }> = {
   failed: { look: 'red', icon: 'warning', text: 'Failed' },
   cancelled: { look: 'amber', icon: 'stop', text: 'Cancelled' },
 };
-
-function isOpen({ state }: Task): boolean {
-  return state === 'waiting' || state === 'running';
-}
 
 export default function Tasks() {
   const { id: repository } = useRepository();
@@ -160,8 +157,7 @@ interface CancelProps {
 function Cancel({ repository, task, onCancelled, onClose }: CancelProps) {
   const where = task.branch ? ` on ${task.branch}` : '';
   const act = async () => {
-    const params = { path: { repository, taskId: task.id } };
-    await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
+    await cancelTask(repository, task.id);
     tell('The task stops within seconds.');
     onCancelled();
   };
@@ -173,7 +169,7 @@ function Cancel({ repository, task, onCancelled, onClose }: CancelProps) {
       onClose={onClose}
     >
       <p>
-        {task.kind === 'copy-prefix' || task.kind === 'move-prefix'
+        {task.kind.endsWith('-prefix')
           ? 'What it has staged so far stays on the branch as uncommitted changes.'
           : 'It leaves the repository as it was.'}
       </p>
