@@ -70,7 +70,7 @@ export function MergeDialog(props: MergeProps) {
           ...options,
           force: false,
           resolutions,
-          source_commit_id: heads?.source_commit_id ?? '',
+          source_commit_id: heads?.source_commit_id ?? null,
         },
       },
     );

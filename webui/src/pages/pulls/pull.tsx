@@ -169,7 +169,7 @@ function Decision({ pull, reload, heads, onLook }: DecisionProps) {
   const isOpen = pull.status === 'open';
   const merge = useAction(async () => {
     const header = onlyAt(heads?.destination_commit_id);
-    const body = { ...PLAIN, source_commit_id: heads?.source_commit_id ?? '' };
+    const body = { ...PLAIN, source_commit_id: heads?.source_commit_id ?? null };
     const request = api.PUT(`${ADDRESS}/merge`, { params: { ...params, header }, body });
     await ifUnmoved(answer(request));
     tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
