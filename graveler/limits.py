@@ -19,6 +19,13 @@ USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
 # Title and description together. A page of pull requests is read whole, and GitHub has this limit.
 PULL_REQUEST_BYTES_MAX = 64 * 1024
+# Of the record as JSON, with reviewers and reviews. Its merge adds some 200 bytes.
+PULL_REQUEST_RECORD_BYTES_MAX = 395 * 1024
+REVIEWERS_MAX = 100
+# Each approval is in the item of the pull request.
+REQUIRED_APPROVALS_MAX = 100
+# Of a text as UTF-8. As JSON it may be six times as large, which an item still holds.
+COMMENT_BYTES_MAX = 64 * 1024
 # The sum of all keys and values of one repository, which have an item of their own.
 REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
 # DynamoDB's limit on the names of attributes: keys are stored as such.

@@ -1,7 +1,8 @@
 """Branch protection: the rules that match a branch, and the operations that they block.
 
 A protected branch changes by merges only. So each operation that stages on an existing branch, or
-moves or deletes its head, calls a check first. Only merges do not.
+moves or deletes its head, calls a check first. A rule with required approvals allows only the
+merges of pull requests that have them.
 
 A rule's pattern is a glob, as lakeFS matches it.
 """
@@ -10,9 +11,10 @@ from collections.abc import Iterator
 
 from graveler import globs
 from graveler.branches.lookup import check_writable
-from graveler.errors import InvalidInputError
+from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.messages import Refusal
-from graveler.model import ProtectionRule, Repository
+from graveler.model import CommitID, ProtectionRule, Repository, pulls
+from graveler.model.pulls import PullRequest
 
 
 def check_pattern(pattern: str) -> None:
@@ -55,6 +57,34 @@ def check_can_commit(
     check_writable(repository, force=force)
     if any(rule.block_commit for rule in _rules_of(repository, branch)):
         raise refusal.error(repr(branch))
+
+
+def check_can_merge(repository: Repository, branch: str, *, force: bool) -> None:
+    """Check that the branch's head may be moved by a merge without a pull request.
+
+    Raises:
+        ForbiddenError: a rule requires approvals, or the repository is read-only and force is
+            False.
+    """
+    check_writable(repository, force=force)
+    required = _required_approvals(repository, branch)
+    if required:
+        raise ForbiddenError(
+            f"branch {branch!r} requires {required} approvals: merge a pull request"
+        )
+
+
+def check_approved(repository: Repository, pull: PullRequest, commit_id: CommitID) -> None:
+    """Check that the pull request has the approvals of the commit that its destination requires.
+
+    Raises:
+        ForbiddenError: approvals are missing, or changes are requested.
+    """
+    pulls.check_approved(pull, commit_id, _required_approvals(repository, pull.destination))
+
+
+def _required_approvals(repository: Repository, branch: str) -> int:
+    return max((rule.required_approvals for rule in _rules_of(repository, branch)), default=0)
 
 
 def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:

@@ -49,11 +49,15 @@ class ProtectionRule:
 
     lakeFS's rule is the pattern alone, and its clients write back what they read. A missing field
     blocks. So a client that drops a field may refuse more, and never less.
+
+    required_approvals: the approvals that a pull request needs to be merged there. If it is not 0,
+        only pull requests are merged.
     """
 
     pattern: str
     block_staging_write: bool = True
     block_commit: bool = True
+    required_approvals: int = 0
 
 
 @dataclass(frozen=True, slots=True)

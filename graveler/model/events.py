@@ -33,6 +33,8 @@ DETAIL_TYPES: Mapping[str, str] = {
     "pull_request_created": "Pull Request Created",
     "pull_request_updated": "Pull Request Updated",
     "pull_request_merged": "Pull Request Merged",
+    "pull_request_reviewed": "Pull Request Reviewed",
+    "pull_request_commented": "Pull Request Commented",
     "export_requested": "Export Requested",
     "export_finished": "Export Finished",
     "garbage_collection_finished": "Garbage Collection Finished",

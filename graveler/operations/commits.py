@@ -46,7 +46,7 @@ from graveler.operations.hooks.commits import (
     pass_before_commit,
     pass_before_sealing,
 )
-from graveler.operations.tasks.hold import DirectEnding, Hold
+from graveler.operations.tasks.hold import Hold, ProtectedEnding
 from graveler.operations.tasks.requested_work import (
     CommittingWork,
     WorkLimit,
@@ -191,7 +191,7 @@ def run_commit(hold: Hold) -> None:
     request = msgspec.convert(hold.task.request, CommitRequest)
     repo, current = hold.current_branch()
     check_can_commit(repo.record, current.name, force=request.force)
-    gate, ending = task_gate(hold, repo), DirectEnding(hold, force=request.force)
+    gate, ending = task_gate(hold, repo), ProtectedEnding(hold, force=request.force)
     if request.source_metarange is not None:
         _commit_metarange(gate, current, request, ending)
         return

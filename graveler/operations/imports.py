@@ -52,7 +52,7 @@ from graveler.operations.hooks.before import HookGate, task_gate
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.leases import OutOfTimeError
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold
+from graveler.operations.tasks.hold import PASSING_ERRORS, Hold, ProtectedEnding
 from graveler.operations.tasks.requested_work import commit_of
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
@@ -222,7 +222,7 @@ def commit_import(
         applied = apply_import(apply, repo, base, source)
         return move_to(gate, now, head, request, applied.metarange_id)
 
-    ending = DirectEnding(hold, force=request.force)
+    ending = ProtectedEnding(hold, force=request.force)
     return made_commit(move_and_announce(repo, branch, plan, ending))
 
 

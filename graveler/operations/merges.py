@@ -19,8 +19,9 @@ from graveler.branches.heads import (
     require_clean,
     require_head,
 )
-from graveler.branches.lookup import check_writable, current_branch
+from graveler.branches.lookup import current_branch
 from graveler.branches.prefetch import Prefetch
+from graveler.branches.protection import check_can_merge
 from graveler.branches.watching import Watching
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, MergeConflictError, PreconditionFailedError
@@ -35,7 +36,7 @@ from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
-from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.hold import Hold, ProtectedEnding
 from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, joinable_ahead
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
@@ -98,7 +99,7 @@ def merge(
             have no common ancestor, a name, the ref or the strategy is malformed, a resolution is
             not about a conflict, or message and metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
-        ForbiddenError: the repository is read-only.
+        ForbiddenError: the repository is read-only, or the branch requires approvals.
         HookFailedError: a hook stops the merge.
         PreconditionFailedError: the source or the head is not as required, or an action file is
             malformed.
@@ -162,7 +163,7 @@ def start_merge(
         InvalidInputError: a name, the ref or the strategy is malformed, or message and metadata are
             too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
-        ForbiddenError: the repository is read-only.
+        ForbiddenError: the repository is read-only, or the branch requires approvals.
         PreconditionFailedError: the source or the head is not as required.
     """
     repo, current = mergeable(engine, repository, branch, request)
@@ -191,8 +192,11 @@ def run_merge(hold: Hold) -> None:
     asked = msgspec.convert(hold.task.request, MergeOf)
     repo, current = hold.current_branch()
     source_id = CommitID(hold.task.covers)
-    gate = task_gate(hold, repo)
-    merge_commit(gate, current, asked, source_id, apply_by_slices(hold), hold.reporting, hold)
+    force = asked.request.force
+    check_can_merge(repo.record, current.name, force=force)
+    ending = ProtectedEnding(hold, force=force, is_merge=True)
+    gate, apply = task_gate(hold, repo), apply_by_slices(hold)
+    merge_commit(gate, current, asked, source_id, apply, hold.reporting, ending)
 
 
 def mergeable(
@@ -204,11 +208,11 @@ def mergeable(
         InvalidInputError: a name or the strategy is malformed, or message and metadata are too
             large.
         NotFoundError: the repository or the branch does not exist.
-        ForbiddenError: the repository is read-only.
+        ForbiddenError: the repository is read-only, or the branch requires approvals.
     """
     check_merge(request)
     repo, current = current_branch(engine, repository, branch)
-    check_writable(repo.record, force=request.force)
+    check_can_merge(repo.record, branch, force=request.force)
     return repo, current
 
 

@@ -3,6 +3,9 @@
 A merge moves the destination branch and records itself in one transaction. So whichever process
 crashes, the pull request is merged if and only if its merge commit became the branch's head. Of two
 merges at the same time, one finds the pull request changed, reads it again, and is refused.
+
+The same holds for approvals. A review changes the pull request, so a merge that has not seen it
+reads the reviews again.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -17,12 +20,18 @@ from graveler.branches.lookup import (
     in_repository,
     read_branch,
     read_repository,
+    reread_repository,
     same_branch,
 )
+from graveler.branches.protection import check_approved
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError
-from graveler.limits import PULL_REQUEST_BYTES_MAX
+from graveler.limits import (
+    PULL_REQUEST_BYTES_MAX,
+    PULL_REQUEST_RECORD_BYTES_MAX,
+    REVIEWERS_MAX,
+)
 from graveler.messages import Refusal, within
 from graveler.model import Commit, CommitID, Event, Page, pulls
 from graveler.model.pulls import (
@@ -35,6 +44,7 @@ from graveler.model.pulls import (
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.names import is_branch_name
 from graveler.open_repository import OpenRepository
+from graveler.operations.accounts.users import check_name
 from graveler.operations.hooks.before import task_gate
 from graveler.operations.merges import (
     Closing,
@@ -60,6 +70,7 @@ class NewPullRequest:
     destination: str
     title: str
     description: str = ""
+    reviewers: tuple[str, ...] = ()
 
 
 _ANOTHER_PULL = "create a pull request for that branch"
@@ -78,7 +89,8 @@ def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullReques
     """Store a new pull request, and return it.
 
     Raises:
-        InvalidInputError: a name is malformed, the two branches are one, or the texts are too long.
+        InvalidInputError: a name is malformed, the two branches are one, the texts are too long, or
+            there are too many reviewers.
         NotFoundError: the repository or a branch does not exist.
     """
     if not is_branch_name(asked.destination):
@@ -87,7 +99,6 @@ def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullReques
         raise Refusal.BAD_SOURCE_BRANCH_NAME.error(repr(asked.source))
     if asked.source == asked.destination:
         raise Refusal.SAME_BRANCH.error(repr(asked.source))
-    _check_size(asked.title, asked.description)
     repo = read_repository(engine, repository)
     source, destination = (read_branch(repo, name) for name in (asked.source, asked.destination))
     pull = PullRequest(
@@ -100,8 +111,10 @@ def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullReques
         description=asked.description,
         source_uid=source.uid,
         destination_uid=destination.uid,
+        reviewers=_reviewers(asked.reviewers),
     )
-    event = _event(repo, "pull_request_created", pull, asked.author)
+    _check_size(pull)
+    event = pull_event(repo, "pull_request_created", pull, asked.author)
     engine.refs.create_pull_request(repo.record, pull, event)
     return pull
 
@@ -113,7 +126,7 @@ def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
         InvalidInputError: the repository's name or the ID is malformed.
         NotFoundError: the repository does not exist, or has no such pull request.
     """
-    return in_repository(engine, repository, lambda repo: _read(repo, pull_id))
+    return in_repository(engine, repository, lambda repo: read_pull(repo, pull_id))
 
 
 def list_page(
@@ -135,26 +148,41 @@ def list_page(
 def update(
     engine: Engine, repository: str, pull_id: str, changes: PullRequestUpdate, user: str
 ) -> PullRequest:
-    """Change title, description or status of the pull request; return it.
+    """Change title, description, status or reviewers of the pull request; return it.
 
     Raises:
-        InvalidInputError: the repository's name or the ID is malformed, the texts are too long, or
-            the status cannot change so.
+        InvalidInputError: the repository's name, the ID or a reviewer's name is malformed, the
+            texts are too long, there are too many reviewers, or the status cannot change so.
         NotFoundError: the repository does not exist, or has no such pull request.
         ContentionError: others changed it in each try.
     """
+    if changes.reviewers is not None:
+        changes = replace(changes, reviewers=_reviewers(changes.reviewers))
     repo = read_repository(engine, repository)
 
     def attempt() -> PullRequest:
-        pull = _read(repo, pull_id)
+        pull = read_pull(repo, pull_id)
         changed = pulls.updated(pull, changes, engine.clock.now_ns())
-        if changed == pull:
-            return pull  # a repeated request, mostly
-        _check_size(changed.title, changed.description)
-        event = _event(repo, "pull_request_updated", changed, user)
-        return engine.refs.replace_pull_request(repo.record, pull, changed, event)
+        return replaced(
+            repo, pull, changed, pull_event(repo, "pull_request_updated", changed, user)
+        )
 
     return retry_stale(attempt, f"pull request {pull_id}")
+
+
+def replaced(
+    repo: OpenRepository, pull: PullRequest, changed: PullRequest, event: Event
+) -> PullRequest:
+    """Store a change of the pull request with its event; return it as it is stored.
+
+    Raises:
+        InvalidInputError: it would be too large.
+        StaleVersionError: another writer changed it.
+    """
+    if changed == pull:
+        return pull  # a repeated request, mostly
+    _check_size(changed)
+    return repo.engine.refs.replace_pull_request(repo.record, pull, changed, event)
 
 
 def merge(
@@ -170,12 +198,13 @@ def merge(
 
     Raises:
         InvalidInputError: the pull request is not open; or as a merge of the branches.
+        ForbiddenError: the destination requires approvals of the source's head, which are missing.
         NotFoundError: the repository, the pull request or a branch does not exist.
         GravelerError: the others that `merges.merge` raises.
     """
     check_merge(request)
     repo = read_repository(engine, repository)
-    pull = _read(repo, pull_id)
+    pull = read_pull(repo, pull_id)
     work = _MergingPull(
         repo=repo,
         user=request.committer,
@@ -203,13 +232,14 @@ class _MergingPull(CommittingWork):
 
     def at_once(self, limit: WorkLimit) -> Commit:
         repo, pull = self.repo, self.pull
-        _open(repo, pull.id)  # before the branches: they may be deleted
+        found = open_pull(repo, pull.id)  # before the branches: they may be deleted
         current = same_branch(pull.destination, self.branch, pull.destination_uid, _ANOTHER_PULL)
         check_writable(repo.record, force=self.asked.request.force)
-        self.covers = source_id = _source_id(repo, pull)
+        self.covers = source_id = head_of_source(repo, pull)
         require_source(self.asked, source_id)
+        check_approved(repo.record, found, source_id)  # before a task for it
         apply = apply_at_once(limit.over)
-        closing = _closing(repo, pull.id, self.user)
+        closing = _closing(repo, pull.id, source_id, self.user)
         gate = gate_before_merge(repo, source_id, pull.destination, limit)
         over = limit.over
         return merge_commit(gate, current, self.asked, source_id, apply, over, closing=closing)
@@ -220,7 +250,7 @@ class _MergingPull(CommittingWork):
         if task.state is not TaskState.FAILED:
             return True
         required_id = self.asked.request.source_commit_id
-        return task.covers == (required_id or _source_id(self.repo, self.pull))
+        return task.covers == (required_id or head_of_source(self.repo, self.pull))
 
 
 def run_merge(hold: Hold) -> None:
@@ -232,15 +262,20 @@ def run_merge(hold: Hold) -> None:
     """
     stored = msgspec.convert(hold.task.request, _MergeOfPull)
     repo, current = hold.current_branch()
-    pull = _open(repo, stored.pull_request_id)
+    pull = open_pull(repo, stored.pull_request_id)
     source_id = CommitID(hold.task.covers)
     asked, apply = MergeOf(pull.source, stored.request), apply_by_slices(hold)
-    gate, closing = task_gate(hold, repo), _closing(repo, pull.id, hold.task.user)
+    gate = task_gate(hold, repo)
+    closing = _closing(repo, pull.id, source_id, hold.task.user)
     merge_commit(gate, current, asked, source_id, apply, hold.reporting, hold, closing)
 
 
-def _source_id(repo: OpenRepository, pull: PullRequest) -> CommitID:
-    """Return the head of the source branch; a tag of its name does not count."""
+def head_of_source(repo: OpenRepository, pull: PullRequest) -> CommitID:
+    """Return the head of the source branch; a tag of its name does not count.
+
+    Raises:
+        NotFoundError: the branch was deleted; another one of its name does not count.
+    """
     source = repo.engine.refs.branch(repo.record, pull.source)
     with within(f"update branch {pull.destination}: get commit by ref {pull.source}"):
         if source is None:
@@ -248,25 +283,54 @@ def _source_id(repo: OpenRepository, pull: PullRequest) -> CommitID:
         return same_branch(pull.source, source, pull.source_uid, _ANOTHER_PULL).commit_id
 
 
-def _closing(repo: OpenRepository, pull_id: str, user: str) -> Closing:
-    """Return the closing of the pull request for `merge_commit`."""
+def _closing(repo: OpenRepository, pull_id: str, source_id: CommitID, user: str) -> Closing:
+    """Return the closing of the pull request for `merge_commit`, if the source's commit may merge.
+
+    The rules of protection are read again when the merge is made, which may take hours. The
+    transaction refuses a pull request that changed since, with its reviews.
+    """
 
     def closed_by(pull: PullRequest, commit: Commit) -> PullRequestMerge:
+        check_approved(reread_repository(repo).record, pull, source_id)
         merged = pulls.merged(pull, commit.id, repo.engine.clock.now_ns())
-        event = _event(repo, "pull_request_merged", merged, user)
-        event = replace(event, detail={**event.detail, "commit_id": commit.id})
+        event = pull_event(repo, "pull_request_merged", merged, user, commit_id=commit.id)
         return PullRequestMerge(pull, merged, event)
 
-    return lambda: partial(closed_by, _open(repo, pull_id))
+    return lambda: partial(closed_by, open_pull(repo, pull_id))
 
 
-def _open(repo: OpenRepository, pull_id: str) -> PullRequest:
-    pull = _read(repo, pull_id)
+def open_pull(repo: OpenRepository, pull_id: str) -> PullRequest:
+    """Return the pull request if it is open.
+
+    Raises:
+        InvalidInputError: the ID is malformed, or the pull request is not open.
+        NotFoundError: there is none.
+    """
+    pull = read_pull(repo, pull_id)
     require_open(pull)
     return pull
 
 
-def _read(repo: OpenRepository, pull_id: str) -> PullRequest:
+def _reviewers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names, each once.
+
+    Raises:
+        InvalidInputError: one is malformed, or there are too many.
+    """
+    if len(names) > REVIEWERS_MAX:
+        raise InvalidInputError(f"a pull request has at most {REVIEWERS_MAX} reviewers")
+    for name in names:
+        check_name("User", name)
+    return tuple(dict.fromkeys(names))
+
+
+def read_pull(repo: OpenRepository, pull_id: str) -> PullRequest:
+    """Return the pull request.
+
+    Raises:
+        InvalidInputError: the ID is malformed.
+        NotFoundError: there is none.
+    """
     try:
         decode_xid(pull_id)
     except InvalidInputError as error:
@@ -277,16 +341,23 @@ def _read(repo: OpenRepository, pull_id: str) -> PullRequest:
     return pull
 
 
-def _check_size(title: str, description: str) -> None:
-    size_bytes = len(title.encode()) + len(description.encode())
+def _check_size(pull: PullRequest) -> None:
+    size_bytes = len(pull.title.encode()) + len(pull.description.encode())
     if size_bytes > PULL_REQUEST_BYTES_MAX:
         raise InvalidInputError(
             f"title and description of {size_bytes} bytes are too large: "
             f"shorten them to {PULL_REQUEST_BYTES_MAX} bytes"
         )
+    if len(msgspec.json.encode(pull)) > PULL_REQUEST_RECORD_BYTES_MAX:
+        raise InvalidInputError(
+            f"pull request {pull.id} has no room for more reviewers and reviews: create another one"
+        )
 
 
-def _event(repo: OpenRepository, kind: str, pull: PullRequest, user: str) -> Event:
+def pull_event(
+    repo: OpenRepository, kind: str, pull: PullRequest, user: str, **more: object
+) -> Event:
+    """Return the event of a change that the user made, with more fields than all kinds have."""
     return repo.event(
         kind,
         pull_request_id=pull.id,
@@ -296,4 +367,5 @@ def _event(repo: OpenRepository, kind: str, pull: PullRequest, user: str) -> Eve
         author=pull.author,
         status=pull.status,
         user=user,
+        **more,
     )

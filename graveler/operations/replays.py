@@ -36,7 +36,7 @@ from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
-from graveler.operations.tasks.hold import DirectEnding, Hold
+from graveler.operations.tasks.hold import Hold, ProtectedEnding
 from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, joinable_ahead
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
@@ -276,7 +276,7 @@ def run_replay(hold: Hold) -> None:
     """
     asked = msgspec.convert(hold.task.request, _Replay)
     repo, current = hold.current_branch()
-    ending = DirectEnding(hold, force=asked.force)
+    ending = ProtectedEnding(hold, force=asked.force)
     _replay(task_gate(hold, repo), current, asked, apply_by_slices(hold), ending)
 
 

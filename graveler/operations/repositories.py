@@ -1,6 +1,6 @@
 """Repositories: create, read, delete, metadata, branch protection rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from graveler.addresses import DATA_PREFIX
@@ -271,9 +271,15 @@ def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, .
 
 
 def set_protection_rules(
-    engine: Engine, name: str, rules: Sequence[ProtectionRule], if_match: str | None = None
+    engine: Engine,
+    name: str,
+    rules: Sequence[ProtectionRule],
+    if_match: str | None = None,
+    keeping: Container[str] = (),
 ) -> None:
     """Replace the branch protection rules if their checksum is still if_match (None: any).
+
+    keeping: the patterns that keep the required approvals of their stored rule, if there is one.
 
     Raises:
         PreconditionFailedError: they have another checksum.
@@ -297,9 +303,17 @@ def set_protection_rules(
         check_writable(old, force=False)
         check_unchanged("the list of branch protection rules", old.protection_rules, if_match)
         # Clients change one rule by sending all, so rules that are stored already are not checked.
-        for rule in set(rules).difference(old.protection_rules):
-            check_pattern(rule.pattern)
-        engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
+        stored = {rule.pattern for rule in old.protection_rules}
+        for pattern in {rule.pattern for rule in rules} - stored:
+            check_pattern(pattern)
+        kept = {each.pattern: each.required_approvals for each in old.protection_rules}
+        new = tuple(
+            replace(rule, required_approvals=kept.get(rule.pattern, 0))
+            if rule.pattern in keeping
+            else rule
+            for rule in rules
+        )
+        engine.refs.update_repository(old, replace(old, protection_rules=new))
         engine.repositories.forget(name)
 
     retry_stale(attempt, f"repository {name!r}")

@@ -60,13 +60,13 @@ from graveler.ports.objects import (
     UploadedPart,
 )
 from graveler.ports.principals import ExternalPrincipal
+from graveler.ports.pulls import PullRequestStore
 from graveler.ports.recorded_uploads import UploadStore
 from graveler.ports.refs import (
     BranchStore,
     ClaimStore,
     CommitStore,
     HookRunStore,
-    PullRequestStore,
     RefStore,
     RepositoryStore,
     RestoreStore,

@@ -15,9 +15,10 @@ from graveler.model import (
     Tag,
 )
 from graveler.model.hooks import Run
-from graveler.model.pulls import PullRequest, PullRequestMerge
+from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskEnd, TaskStart
 from graveler.ports.places import PlaceStore
+from graveler.ports.pulls import PullRequestStore
 from graveler.ports.recorded_uploads import UploadStore
 
 
@@ -276,42 +277,6 @@ class TaskStore(Protocol):
 
         Raises:
             StaleVersionError: another writer changed the task.
-        """
-
-
-class PullRequestStore(Protocol):
-    """Pull requests of a repository. move_branch stores their merges."""
-
-    def pull_request(self, repository: Repository, pull_id: str) -> PullRequest | None:
-        """Return the pull request at its current state."""
-
-    def pull_requests(
-        self,
-        repository: Repository,
-        prefix: str,
-        after: str,
-        amount: int,
-        is_wanted: Callable[[PullRequest], bool],
-    ) -> Page[PullRequest]:
-        """Return the wanted pull requests by ID, which is newest first; after is an ID."""
-
-    def create_pull_request(self, repository: Repository, pull: PullRequest, event: Event) -> None:
-        """Store a new pull request.
-
-        Raises:
-            AlreadyExistsError: one has the ID.
-        """
-
-    def replace_pull_request(
-        self, repository: Repository, old: PullRequest, new: PullRequest, event: Event
-    ) -> PullRequest:
-        """Replace old by new, and store the event in the same transaction.
-
-        Returns:
-            new as it is stored, with the next version.
-
-        Raises:
-            StaleVersionError: another writer changed the pull request.
         """
 
 

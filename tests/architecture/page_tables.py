@@ -18,6 +18,7 @@ OWN = {
     "history": "Versions of an object",
     "presigned": "Presigned URLs of many objects",
     "recorded_uploads": "Recorded uploads",
+    "reviews": "Reviews of pull requests",
     "rights": "Rights of users",
     "collection_runs": "Runs of garbage collection",
     "sessions": "Sessions",

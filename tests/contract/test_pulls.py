@@ -7,8 +7,16 @@ import pytest
 
 from graveler.addresses import encode_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Commit, Event, Repository, pulls
-from graveler.model.pulls import PullRequest, PullRequestMerge, PullRequestStatus, PullRequestUpdate
+from graveler.model import Branch, Commit, CommitID, Event, Repository, pulls
+from graveler.model.pulls import (
+    PullRequest,
+    PullRequestComment,
+    PullRequestMerge,
+    PullRequestStatus,
+    PullRequestUpdate,
+    Review,
+    ReviewVerdict,
+)
 from tests.contract.conftest import (
     DynamoDBStores,
     Losing,
@@ -26,6 +34,16 @@ def new_pull(number: int = 0, **fields: object) -> PullRequest:
     pull_id = encode_xid(number.to_bytes(4, "big") + uuid4().bytes[:8])
     pull = PullRequest(pull_id, "ann", NOW_NS, "dev", "main", "title")
     return replace(pull, **fields)  # type: ignore[arg-type]
+
+
+def new_comment(number: int = 0, **fields: object) -> PullRequestComment:
+    """Return a comment; a higher number makes its ID a later one."""
+    comment_id = encode_xid(number.to_bytes(4, "big") + uuid4().bytes[:8])
+    comment = PullRequestComment(comment_id, "ann", NOW_NS, "text")
+    return replace(comment, **fields)  # type: ignore[arg-type]
+
+
+PULL_ID = new_pull().id
 
 
 def created(stores: Stores, repository: Repository, pull: PullRequest | None = None) -> PullRequest:
@@ -86,6 +104,10 @@ class TestPullRequests:
         pull = created(stores, repository)
         stored = stores.refs.replace_pull_request(repository, pull, closed(pull), new_event())
         assert stored == replace(closed(pull), version=2)
+        review = Review("bob", ReviewVerdict.APPROVED, CommitID("1" * 64), NOW_NS)
+        new = replace(stored, reviewers=("bob", "cy"), reviews=(review,))
+        stored = stores.refs.replace_pull_request(repository, stored, new, new_event())
+        assert stored == replace(new, version=3)
         assert stores.refs.pull_request(repository, pull.id) == stored
 
     def test_a_pull_request_is_its_repositorys(
@@ -131,6 +153,49 @@ class TestPullRequests:
         prefix = by_id[3].id[:8]
         page = stores.refs.pull_requests(repository, prefix, "", 10, everything)
         assert page.results == (by_id[3],)
+
+
+class TestComments:
+    def test_a_comment_is_stored_as_it_is(self, stores: Stores, repository: Repository) -> None:
+        comment = new_comment(text="é\n\"'\x01" + "x" * 60_000, path=b"\xff/\x00")
+        assert stores.refs.comment(repository, PULL_ID, comment.id) is None
+        stores.refs.create_comment(repository, PULL_ID, comment, new_event())
+        assert stores.refs.comment(repository, PULL_ID, comment.id) == comment
+
+    def test_an_id_is_taken_once(self, stores: Stores, repository: Repository) -> None:
+        comment = new_comment()
+        stores.refs.create_comment(repository, PULL_ID, comment, new_event())
+        other = replace(comment, text="other")
+        with pytest.raises(AlreadyExistsError):
+            stores.refs.create_comment(repository, PULL_ID, other, new_event())
+        assert stores.refs.comment(repository, PULL_ID, comment.id) == comment
+
+    def test_they_are_listed_by_id_in_pages_and_are_their_pull_requests(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        made = [new_comment(number) for number in (2, 0, 1)]
+        for comment in made:
+            stores.refs.create_comment(repository, PULL_ID, comment, new_event())
+        by_id = sorted(made, key=lambda comment: comment.id)
+        other = new_pull().id
+        stores.refs.create_comment(repository, other, made[0], new_event())
+        page = stores.refs.comments(repository, PULL_ID, "", 2)
+        assert page.results == tuple(by_id[:2])
+        rest = stores.refs.comments(repository, PULL_ID, page.next_after, 2)
+        assert (rest.results, rest.next_after) == ((by_id[2],), "")
+        assert stores.refs.comments(repository, other, "", 9).results == (made[0],)
+        assert stores.refs.comments(create(stores), PULL_ID, "", 9).results == ()
+        assert stores.refs.pull_requests(repository, "", "", 9, everything).results == ()
+
+    def test_a_deleted_one_is_gone_and_may_be_deleted_again(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        kept, deleted = new_comment(0), new_comment(1)
+        for comment in (kept, deleted):
+            stores.refs.create_comment(repository, PULL_ID, comment, new_event())
+        for _ in range(2):
+            stores.refs.delete_comment(repository, PULL_ID, deleted.id)
+        assert stores.refs.comments(repository, PULL_ID, "", 9).results == (kept,)
 
 
 class TestMerges:
@@ -185,6 +250,13 @@ class TestLostAnswers:
                 repository, pull, replace(pull, title="second"), new_event()
             )
         assert dynamodb_stores.refs.pull_request(repository, pull.id) == stored
+
+    def test_to_a_comment(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        repository, comment, event = create(dynamodb_stores), new_comment(), new_event()
+        lose("TransactWriteItems")
+        dynamodb_stores.refs.create_comment(repository, PULL_ID, comment, event)
+        assert dynamodb_stores.refs.comments(repository, PULL_ID, "", 9).results == (comment,)
+        assert event.id in dynamodb_stores.event_ids(repository)
 
     def test_to_a_merge(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
         repository = create(dynamodb_stores)

@@ -127,8 +127,11 @@ REASONS = {difference: reason for reason, found in ACCEPTED.items() for differen
 
 # Fields of answers that the SDK does not know, and drops.
 # access_key_id: the key that began the session. graveler_version: beside that of lakeFS. ahead,
-# behind, is_exact: the distance of two refs, if it is asked for.
-OURS = {"details", "access_key_id", "graveler_version", "ahead", "behind", "is_exact"}
+# behind, is_exact: the distance of two refs, if it is asked for. reviewers, reviews, is_contained: of a
+# pull request. required_approvals: of a protection rule.
+OURS = {"details", "access_key_id", "graveler_version", "ahead", "behind", "is_exact"} | {
+    *("reviewers", "reviews", "is_contained", "required_approvals")
+}
 
 PATHS = DOCUMENT["paths"]
 OPERATIONS = [each for each in sdk_operations() if each.method.lower() in PATHS.get(each.path, {})]

@@ -31,10 +31,10 @@ def state(api):
 
 
 @cache
-def outcomes():
+def outcomes(approvals=0):
     """Return the answer to each operation where all branches are protected, and whether one moved."""
     lake = prepared().api.fork()
-    lake.ask("PUT", RULES, [{"pattern": "*"}])
+    lake.ask("PUT", RULES, [{"pattern": "*", "required_approvals": approvals}])
     lake.run_tasks()
     before = state(lake)
     found = {}
@@ -50,6 +50,11 @@ def outcomes():
 
 def test_merges_alone_change_a_protected_branch():
     assert {name for name, (_, moved) in outcomes().items() if moved} == MERGES
+
+
+def test_where_approvals_are_required_no_single_request_changes_a_branch():
+    assert [name for name, (_, moved) in outcomes(approvals=1).items() if moved] == []
+    assert {outcomes(approvals=1)[name][0].status for name in MERGES} == {403}
 
 
 def test_the_document_lists_what_a_protected_branch_refuses():

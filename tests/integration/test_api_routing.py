@@ -24,6 +24,7 @@ from graveler_functions.api.routes import (
     prefixes,
     presigned,
     recorded_uploads,
+    reviews,
     rights,
     sessions,
     tasks,
@@ -45,6 +46,7 @@ OURS = (
         prefixes,
         presigned,
         recorded_uploads,
+        reviews,
         rights,
     ),
     sessions,
@@ -102,7 +104,7 @@ def test_every_operation_is_either_frequent_or_not():
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
     count = 138 + sum(len(each.operations.table) for each in OURS)
-    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 174
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 178
     assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == count
 
 

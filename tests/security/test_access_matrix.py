@@ -62,6 +62,9 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
     merge = api.ask("POST", "/repositories/repo/refs/dev/merge/main/async", {}).json["id"]
     pull = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
     opened = api.ask("POST", "/repositories/repo/pulls", pull)
+    pull_id = opened.json["id"] if opened.status == 201 else "x"
+    comments = f"/repositories/repo/pulls/{pull_id}/comments"
+    comment = api.ask("POST", comments, {"text": "x"})
     head = api.ask("GET", branch).json["commit_id"]
     metarange = api.ask("GET", f"/repositories/repo/commits/{head}").json["meta_range_id"]
     return api, {
@@ -71,7 +74,8 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
         "commit task": commit,
         "merge task": merge,
         "import task": started.json["id"],
-        "pull": opened.json["id"] if opened.status == 201 else "x",
+        "pull": pull_id,
+        "comment": comment.json["id"] if comment.status == 201 else "x",
         "head": head,
         "metarange": metarange,
     }

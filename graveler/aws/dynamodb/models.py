@@ -40,6 +40,7 @@ TASK = "task#"
 JOINABLE = "joinable#"
 PLACES = "places#"
 PULL = "pull#"
+PULL_COMMENT = "pull-comment#"
 CLAIM = "claim#"
 HOOK_RUN = "hook-run#"
 HOOK_RUN_OF_BRANCH = "hook-run-of-branch#"
@@ -201,6 +202,12 @@ class PullRequestItem(RefsItem):
 
     pull = UnicodeAttribute()
     version = NumberAttribute()
+
+
+class PullRequestCommentItem(RefsItem):
+    """Partition of the repository / `pull-comment#<id of the pull request>#<id>`, as JSON."""
+
+    comment = UnicodeAttribute()
 
 
 class ClaimItem(RefsItem):

@@ -5,13 +5,19 @@ from dataclasses import replace
 
 import msgspec
 
-from graveler.aws.dynamodb.models import PULL, PullRequestItem, partition_of
+from graveler.aws.dynamodb.models import (
+    PULL,
+    PULL_COMMENT,
+    PullRequestCommentItem,
+    PullRequestItem,
+    partition_of,
+)
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.records import RefsRecords
-from graveler.aws.dynamodb.tables import Raw, Request, Tables
+from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import Event, Page, Repository
-from graveler.model.pulls import PullRequest
+from graveler.model.pulls import PullRequest, PullRequestComment
 
 
 def _item(repository: Repository, pull: PullRequest) -> PullRequestItem:
@@ -27,6 +33,10 @@ def _pull_of(raw: Raw) -> PullRequest:
     # Making a decoder in advance would slow every start, and few processes need it.
     pull = msgspec.json.decode(raw["pull"]["S"], type=PullRequest)
     return replace(pull, version=int(raw["version"]["N"]))
+
+
+def _comment_of(raw: Raw) -> PullRequestComment:
+    return msgspec.json.decode(raw["comment"]["S"], type=PullRequestComment)
 
 
 def pull_replacement(
@@ -72,3 +82,31 @@ class PullRequestRecords(RefsRecords):
         if not self._transact([{"Put": put}], outbox_item(repository, event)):
             raise StaleVersionError(f"pull request {old.id} changed since it was read")
         return replace(new, version=old.version + 1)
+
+    def create_comment(
+        self, repository: Repository, pull_id: str, comment: PullRequestComment, event: Event
+    ) -> None:
+        item = PullRequestCommentItem(
+            partition_of(repository),
+            f"{PULL_COMMENT}{pull_id}#{comment.id}",
+            comment=msgspec.json.encode(comment).decode(),
+        )
+        put = self.tables.put(item, PullRequestCommentItem.sort.does_not_exist())
+        if not self._transact([{"Put": put}], outbox_item(repository, event)):
+            raise AlreadyExistsError(f"a comment {comment.id} already exists")
+
+    def comment(
+        self, repository: Repository, pull_id: str, comment_id: str
+    ) -> PullRequestComment | None:
+        raw = self.tables.get(partition_of(repository), f"{PULL_COMMENT}{pull_id}#{comment_id}")
+        return None if raw is None else _comment_of(raw)
+
+    def comments(
+        self, repository: Repository, pull_id: str, after: str, amount: int
+    ) -> Page[PullRequestComment]:
+        kind = f"{PULL_COMMENT}{pull_id}#"
+        return self._page(partition_of(repository), kind, "", after, amount, _comment_of)
+
+    def delete_comment(self, repository: Repository, pull_id: str, comment_id: str) -> None:
+        item_key = key(partition_of(repository), f"{PULL_COMMENT}{pull_id}#{comment_id}")
+        self.tables.dynamodb.call("DeleteItem", self.tables.delete(item_key))

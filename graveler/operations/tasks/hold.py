@@ -16,7 +16,7 @@ from graveler.branches.lookup import (
     same_branch,
     same_repository,
 )
-from graveler.branches.protection import check_can_commit
+from graveler.branches.protection import check_can_commit, check_can_merge
 from graveler.errors import (
     ContentionError,
     GravelerError,
@@ -291,15 +291,18 @@ class Hold(LeasedRecord[Task]):
 
 
 @dataclass(frozen=True, slots=True)
-class DirectEnding:
-    """The end of a task that changes its branch otherwise than by a merge.
+class ProtectedEnding:
+    """The end of a task that rules of protection may refuse.
 
     Such a task may run for hours. So the branch's protection is read again before the transaction
     that moves its head.
+
+    is_merge: whether the task merges without a pull request.
     """
 
     hold: Hold
     force: bool
+    is_merge: bool = False
 
     def end_with(self, commit: Commit) -> TaskEnd:
         """Return the end of the task whose result is the commit.
@@ -310,7 +313,8 @@ class DirectEnding:
             UnwantedError: a user cancelled the task.
         """
         repo = self.hold.current_repository()
-        check_can_commit(repo.record, self.hold.task.branch, force=self.force)
+        check = check_can_merge if self.is_merge else check_can_commit
+        check(repo.record, self.hold.task.branch, force=self.force)
         return self.hold.end_with(commit)
 
     def read_again(self) -> None:

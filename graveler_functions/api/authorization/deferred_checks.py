@@ -65,6 +65,11 @@ def sweeping_need(request: Request) -> Permission:
     return Permission(Action.SET_COLLECTION_RULES, repository_arn(request.repository))
 
 
+def moderating_need(request: Request) -> Permission:
+    """Return what the deletion of another user's comment needs."""
+    return Permission(Action.UPDATE_REPOSITORY, repository_arn(request.repository))
+
+
 def branch_need(request: Request, branch: str) -> Permission:
     """Return what a user needs to see that a branch exists."""
     return Permission(Action.READ_BRANCH, branch_arn(request.repository, branch))

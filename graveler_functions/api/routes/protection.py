@@ -26,7 +26,7 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 @checked(Needs.on(Action.GET_PROTECTION_RULES, named.REPOSITORY))
 def get_rules(request: Request) -> ApiAnswer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
-    return answers.of_json(_rows(rules), headers=answers.etag(checksum))
+    return answers.of_json(schemas.rule_rows(rules), headers=answers.etag(checksum))
 
 
 @operations.add(
@@ -40,14 +40,14 @@ def get_rules(request: Request) -> ApiAnswer:
 )
 @checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def set_rules(request: Request) -> ApiAnswer:
-    rules = request.decode(list[schemas.ProtectionRuleBody])
-    # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
-    patterns = dict.fromkeys(rule.pattern for rule in rules)
+    numbers = schemas.numbers_of(request.decode(list[schemas.ProtectionRuleBody]))
     repositories.set_protection_rules(
         request.engine,
         request.repository,
-        [ProtectionRule(pattern) for pattern in patterns],
+        [ProtectionRule(pattern, required_approvals=n or 0) for pattern, n in numbers.items()],
         required_checksum(request.headers),
+        # lakeFS's clients read the rules and write back the patterns alone.
+        keeping={pattern for pattern, n in numbers.items() if n is None},
     )
     return answers.empty()
 
@@ -73,20 +73,20 @@ def set_rules_preflight(request: Request) -> ApiAnswer:
 @checked(Needs.on(Action.GET_PROTECTION_RULES, named.REPOSITORY))
 def get_single_rules(request: Request) -> ApiAnswer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
-    return answers.of_json(_rows(rules))
+    return answers.of_json(schemas.rule_rows(rules))
 
 
 @operations.add(
     "POST",
     _SINGLE_RULES,
     "internalCreateBranchProtectionRule",
-    body=schemas.ProtectionRuleBody,
+    body=schemas.ProtectionRulePattern,
     answers={204: None},
     errors=(403, 412),
 )
 @checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def create_single_rule(request: Request) -> ApiAnswer:
-    pattern = request.decode(schemas.ProtectionRuleBody).pattern
+    pattern = request.decode(schemas.ProtectionRulePattern).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     if all(rule.pattern != pattern for rule in rules):
         repositories.set_protection_rules(
@@ -99,20 +99,16 @@ def create_single_rule(request: Request) -> ApiAnswer:
     "DELETE",
     _SINGLE_RULES,
     "internalDeleteBranchProtectionRule",
-    body=schemas.ProtectionRuleBody,
+    body=schemas.ProtectionRulePattern,
     answers={204: None},
     errors=(403, 412),
 )
 @checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def delete_single_rule(request: Request) -> ApiAnswer:
-    pattern = request.decode(schemas.ProtectionRuleBody).pattern
+    pattern = request.decode(schemas.ProtectionRulePattern).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     kept = [rule for rule in rules if rule.pattern != pattern]
     if len(kept) == len(rules):
         raise NotFoundError(f"no branch protection rule has the pattern {pattern!r}")
     repositories.set_protection_rules(request.engine, request.repository, kept, checksum)
     return answers.empty()
-
-
-def _rows(rules: tuple[ProtectionRule, ...]) -> list[schemas.ProtectionRuleRow]:
-    return [schemas.ProtectionRuleRow(rule.pattern) for rule in rules]

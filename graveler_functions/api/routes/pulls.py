@@ -5,7 +5,7 @@ from graveler.http.schemas import pulls as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import Merge, MergeResult
 from graveler.model.pulls import PullRequestUpdate
-from graveler.operations import pulls
+from graveler.operations import pulls, reviews
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
@@ -65,6 +65,7 @@ def create_pull_request(request: Request) -> ApiAnswer:
             destination=body.destination_branch,
             title=body.title,
             description=body.description,
+            reviewers=body.reviewers,
         ),
     )
     return answers.of_json(schemas.PullRequestCreated(pull.id), 201)
@@ -73,8 +74,8 @@ def create_pull_request(request: Request) -> ApiAnswer:
 @operations.add("GET", _PULL, "getPullRequest", answers={200: schemas.PullRequestRow})
 @checked(Needs.on(Action.READ_PULL_REQUEST, named.REPOSITORY))
 def get_pull_request(request: Request) -> ApiAnswer:
-    pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
-    return answers.of_json(schemas.pull_request_row(pull))
+    view = reviews.view(request.engine, request.repository, request.name("pull_request"))
+    return answers.of_json(schemas.pull_request_view_row(view))
 
 
 @operations.add(
@@ -87,7 +88,7 @@ def update_pull_request(request: Request) -> ApiAnswer:
         request.engine,
         request.repository,
         request.name("pull_request"),
-        PullRequestUpdate(body.title, body.description, body.status),
+        PullRequestUpdate(body.title, body.description, body.status, body.reviewers),
         request.user,
     )
     # lakeFS's specification says 200, but its server sends 204, and its web UI accepts nothing

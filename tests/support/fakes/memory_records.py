@@ -21,7 +21,7 @@ from graveler.model import (
 )
 from graveler.model.hooks import Run
 from graveler.model.places import Places
-from graveler.model.pulls import PullRequest
+from graveler.model.pulls import PullRequest, PullRequestComment
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task, TaskStart
 from graveler.ports import Clock
@@ -73,6 +73,7 @@ class Records:
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
     places: dict[str, Places] = field(default_factory=dict)  # by kind of work
     pulls: dict[str, PullRequest] = field(default_factory=dict)
+    comments: dict[str, PullRequestComment] = field(default_factory=dict)  # by both IDs
     claimed: set[str] = field(default_factory=set)
     hook_runs: dict[str, Run] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)
@@ -89,6 +90,7 @@ class Records:
             dict(self.joinable),
             dict(self.places),
             dict(self.pulls),
+            dict(self.comments),
             set(self.claimed),
             dict(self.hook_runs),
             dict(self.uploads),
@@ -255,6 +257,36 @@ class Attachments(MemoryUploads):
         current = self.records_of(repository).pulls.get(old.id)
         if current is None or current.version != old.version:
             raise StaleVersionError(f"pull request {old.id} changed")
+
+    def create_comment(
+        self, repository: Repository, pull_id: str, comment: PullRequestComment, event: Event
+    ) -> None:
+        with self._lock:
+            comments, name = self.records_of(repository).comments, f"{pull_id}#{comment.id}"
+            if name in comments:
+                raise AlreadyExistsError(f"a comment {comment.id} already exists")
+            comments[name] = comment
+            self.events.append(event)
+
+    def comment(
+        self, repository: Repository, pull_id: str, comment_id: str
+    ) -> PullRequestComment | None:
+        with self._lock:
+            return self.records_of(repository).comments.get(f"{pull_id}#{comment_id}")
+
+    def comments(
+        self, repository: Repository, pull_id: str, after: str, amount: int
+    ) -> Page[PullRequestComment]:
+        with self._lock:
+            comments = self.records_of(repository).comments
+            of_pull = {
+                each.id: each for name, each in comments.items() if name.startswith(f"{pull_id}#")
+            }
+            return page_of(of_pull, "", after, amount)
+
+    def delete_comment(self, repository: Repository, pull_id: str, comment_id: str) -> None:
+        with self._lock:
+            self.records_of(repository).comments.pop(f"{pull_id}#{comment_id}", None)
 
     def claim_addresses(
         self, repository: Repository, addresses: Sequence[str], expires_s: int

@@ -384,6 +384,21 @@ OF_REPOSITORIES = {
         "/repositories/repo/pulls/{pull}/merge",
         (("pr:WritePullRequest", REPO), ("fs:CreateCommit", MAIN)),
     ),
+    "reviewPullRequest": _repository(
+        "PUT",
+        "/pulls/{pull}/review",
+        "pr:WritePullRequest",
+        {"verdict": "approved", "commit_id": "{head}"},
+    ),
+    "listPullRequestComments": _repository("GET", "/pulls/{pull}/comments", "pr:ReadPullRequest"),
+    "createPullRequestComment": _repository(
+        "POST", "/pulls/{pull}/comments", "pr:WritePullRequest", {"text": "x"}
+    ),
+    "deletePullRequestComment": Example(
+        "DELETE",
+        "/repositories/repo/pulls/{pull}/comments/{comment}",
+        (("pr:WritePullRequest", REPO), ("fs:UpdateRepository", REPO)),
+    ),
     "getContinuousExport": _branch("GET", "/continuous-export", "fs:ReadBranch"),
     "getExportStatus": _branch("GET", "/export-status", "fs:ReadBranch"),
     "listExportRuns": _branch("GET", "/export-runs", "fs:ReadBranch"),

@@ -11,6 +11,8 @@ from urllib.parse import quote
 from graveler.branches.lookup import read_repository
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
+from graveler.operations import pulls
+from graveler.operations.pulls import NewPullRequest
 from graveler.ports import Credential
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE
@@ -45,6 +47,8 @@ class Lake:
     recorded: Mapping[str, str]  # of `recorded`, with one part, by its record
     dump: Mapping[str, str]
     pull_id: str  # from `dev` into `spare`
+    pull_of_cy: str  # another one, whose author is the user `cy`
+    comment_id: str  # on the first one
     run: Mapping[str, str]  # of a hook, in the repository `hooked`
     collection_run_id: str
     identity_token: str  # of ROLE, who is the user `cy`
@@ -97,7 +101,7 @@ def prepared() -> Lake:
         _upload(api, "parted"),
         _recorded(api, "recorded"),
         dump,
-        _pull(api),
+        *_pulls(api),
         _run(api),
         _collection_run(api),
         _identity_token(api),
@@ -191,10 +195,14 @@ def _recorded(api: ApiClient, path: str) -> dict[str, str]:
     return {"id": upload_id, "etag": etag.decode()}
 
 
-def _pull(api: ApiClient) -> str:
+def _pulls(api: ApiClient) -> tuple[str, str, str]:
+    """Return the IDs of a pull request, of one of `cy`, and of a comment on the first."""
+    root = "/repositories/repo/pulls"
     asked = {"title": "t", "source_branch": "dev", "destination_branch": "spare"}
-    created: str = _ask(api, "POST", "/repositories/repo/pulls", asked).json["id"]
-    return created
+    created = _ask(api, "POST", root, asked).json["id"]
+    theirs = pulls.create(api.world.engine(), "repo", NewPullRequest("cy", "dev", "spare", "t"))
+    comment = _ask(api, "POST", f"{root}/{created}/comments", {"text": "why?"}).json["id"]
+    return created, theirs.id, comment
 
 
 def _run(api: ApiClient) -> dict[str, str]:

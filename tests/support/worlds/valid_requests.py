@@ -271,7 +271,7 @@ def _add_repositories(table: _Table) -> None:
     table.add("setRepositoryMetadata", {"metadata": {"k": "v"}})
     table.add("deleteRepositoryMetadata", {"keys": ["k"]})
     table.add("getBranchProtectionRules")
-    rules = [{"pattern": "main"}, {"pattern": "v*"}]
+    rules = [{"pattern": "main", "required_approvals": 1}, {"pattern": "v*"}]
     table.add("setBranchProtectionRules", rules, names={"repository": "empty"})
     table.add("createBranchProtectionRulePreflight")
     table.add("internalGetBranchProtectionRules")
@@ -395,11 +395,16 @@ def _add_pulls(lake: Lake, table: _Table) -> None:
     table.add("listPullRequests", **_PAGE)
     listing = table["listPullRequests"]  # its `status` is not that of the answer
     table["listPullRequests"] = replace(listing, query={**listing.query, "status": "open"})
-    table.add("createPullRequest", {**created, "description": "d"})
+    table.add("createPullRequest", {**created, "description": "d", "reviewers": ["cy"]})
     table.add("getPullRequest", names=names)
-    changed = {"title": "u", "description": "e", "status": "closed"}
+    changed = {"title": "u", "description": "e", "status": "closed", "reviewers": ["cy"]}
     table.add("updatePullRequest", changed, names=names)
     table.add("mergePullRequest", _MERGE, names=names, headers={"if-match": "*"})
+    verdict = {"verdict": "approved", "commit_id": lake.commit_id}
+    table.add("reviewPullRequest", verdict, names={"pull_request": lake.pull_of_cy})
+    table.add("listPullRequestComments", names=names, after="", amount="100")
+    table.add("createPullRequestComment", {"text": "why?", "path": "a/1"}, names=names)
+    table.add("deletePullRequestComment", names={**names, "comment": lake.comment_id})
 
 
 def _add_runs(lake: Lake, table: _Table) -> None:

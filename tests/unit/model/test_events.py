@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from graveler.engine import Engine
 from graveler.export.record import ExportConfiguration, ExportRequest
 from graveler.imports.request import ImportRequest
-from graveler.model import Event
+from graveler.model import CommitID, Event
 from graveler.model.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
-from graveler.model.pulls import PullRequestUpdate
+from graveler.model.pulls import PullRequestUpdate, ReviewVerdict
 from graveler.operations import (
     branches,
     commits,
@@ -24,6 +24,7 @@ from graveler.operations import (
     pulls,
     replays,
     repositories,
+    reviews,
     tags,
 )
 from graveler.operations.exports import requests
@@ -71,12 +72,15 @@ def report_tasks(world: MemoryWorld) -> None:
 
 
 def report_pull_request(engine: Engine) -> None:
-    """Create a pull request, change its title, and merge it."""
+    """Create a pull request; change its title, review it, comment on it, and merge it."""
     upload(engine, b"e", b"5", "source")
     commit(engine, "source")
     asked = pulls.NewPullRequest("somebody", "source", "main", "title")
     pull = pulls.create(engine, REPO, asked)
     pulls.update(engine, REPO, pull.id, PullRequestUpdate("new"), "somebody")
+    seen = CommitID(named(engine, "source"))
+    reviews.review(engine, REPO, pull.id, ReviewVerdict.APPROVED, seen, "another")
+    reviews.comment(engine, REPO, pull.id, "another", "fine", b"e")
     pulls.merge(engine, REPO, pull.id, MergeRequest("somebody"))
 
 
@@ -120,7 +124,7 @@ def kinds_in(room: str) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     is_kind = re.compile(
-        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed|updated|merged)"
+        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed|updated|merged|reviewed|commented)"
     )
     return {text for text in texts if is_kind.fullmatch(text)}
 
