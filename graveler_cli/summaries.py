@@ -34,7 +34,7 @@ SUMMARIES = {
     "log": "Show the commits that lead to a ref, newest first.",
     "merge": "Merge a ref into a branch, as a new commit of the branch.",
     "plugin": "Show plugins: executables graveler-NAME or lakectl-NAME in PATH.",
-    "pr": "Create, merge and close pull requests.",
+    "pr": "Create, review, merge and close pull requests.",
     "refs-dump": "Dump the refs of a repository into its namespace; print the manifest.",
     "refs-restore": "Restore the refs of a dump in the storage namespace of a bare repository.",
     "repo": "Manage and explore repositories.",

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from graveler_cli.arguments import repository_argument
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import CommandGroup
+from graveler_cli.grammar import CommandGroup, option
 from graveler_cli.schemas import Pagination, ResultPage
 from graveler_cli.session import CommandSession
 
@@ -18,10 +18,11 @@ _RULES = "/repositories/{repository}/settings/branch_protection"
 pattern_argument = partial(click.argument, help="A branch's name, or a pattern like 'stable_*'.")
 
 
-class BranchProtectionRule(Struct, frozen=True):
-    """Protects the branches whose names match."""
+class BranchProtectionRule(Struct, frozen=True, omit_defaults=True):
+    """Protects the branches whose names match; a stored rule keeps a number that is not given."""
 
     pattern: str
+    required_approvals: int | None = None
 
 
 @app.command("list")
@@ -29,18 +30,29 @@ class BranchProtectionRule(Struct, frozen=True):
 def list_(session: CommandSession, uri: str) -> None:
     """List the rules that protect branches."""
     rules, _ = _rules(session, uri)
+    heads = ["Branch Name Pattern"]
+    if any(rule.required_approvals for rule in rules):  # otherwise as lakectl prints them
+        heads.append("Required Approvals")
     session.output.listing(
-        ("Branch Name Pattern",), ResultPage(Pagination(), rules), lambda each: (each.pattern,), 0
+        heads,
+        ResultPage(Pagination(), rules),
+        lambda each: (each.pattern, each.required_approvals or 0)[: len(heads)],
+        0,
     )
 
 
 @app.command("add")
 @repository_argument("uri")
 @pattern_argument("pattern")
-def add(session: CommandSession, uri: str, pattern: str) -> None:
+@option(
+    "--required-approvals",
+    type=click.IntRange(0, 100),
+    help="How many users must approve of a pull request; nothing else is merged then.",
+)
+def add(session: CommandSession, uri: str, pattern: str, *, required_approvals: int | None) -> None:
     """Protect the branches that match a pattern: they change by merges only."""
     rules, etag = _rules(session, uri)
-    _set(session, uri, [*rules, BranchProtectionRule(pattern)], etag)
+    _set(session, uri, [*rules, BranchProtectionRule(pattern, required_approvals)], etag)
 
 
 @app.command("delete")

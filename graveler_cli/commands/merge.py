@@ -1,6 +1,8 @@
 """`graveler merge`: merge a ref into a branch."""
 
 from collections.abc import Mapping
+from functools import reduce
+from typing import TypedDict, Unpack
 
 import click
 from msgspec import Struct
@@ -28,6 +30,48 @@ class MergeResult(Struct, frozen=True):
     reference: str
 
 
+class MergeOptions(TypedDict):
+    """What the options of a merge were given."""
+
+    strategy: str
+    resolve: tuple[str, ...]
+    if_head: str
+    force: bool
+    allow_empty: bool
+    squash: bool
+    message: str
+    allow_empty_message: bool
+    meta: tuple[str, ...]
+
+
+_OPTIONS = (
+    option(
+        "--strategy",
+        default="",
+        help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
+        "is an error.",
+        shell_complete=lambda _, __, begun: [each for each in STRATEGIES if each.startswith(begun)],
+    ),
+    option(
+        "--resolve",
+        multiple=True,
+        help="The side that wins the conflict of one path: PATH=source-wins or PATH=dest-wins.",
+    ),
+    option("--if-head", default="", help="Merge only if this commit is the branch's head."),
+    flag("--force", help="Also merge into a read-only branch, or without changes."),
+    flag("--allow-empty", help="Allow a merge without changes."),
+    flag("--squash", help="Make a commit whose only parent is the destination's head."),
+    message_option,
+    allow_empty_message_option(default=True),
+    metadata_option,
+)
+
+
+def merge_options(command: Command) -> Command:
+    """Add the options of a merge to a command; it gets MergeOptions."""
+    return reduce(lambda made, add: add(made), reversed(_OPTIONS), command)
+
+
 @click.command(cls=Command)
 @click.argument(
     "source_uri",
@@ -35,66 +79,53 @@ class MergeResult(Struct, frozen=True):
     shell_complete=completion.refs,
 )
 @branch_argument("destination_uri")
-@option(
-    "--strategy",
-    default="",
-    help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
-    "is an error.",
-    shell_complete=lambda _, __, begun: [each for each in STRATEGIES if each.startswith(begun)],
-)
-@option(
-    "--resolve",
-    multiple=True,
-    help="The side that wins the conflict of one path: PATH=source-wins or PATH=dest-wins.",
-)
-@option("--if-head", default="", help="Merge only if this commit is the branch's head.")
-@flag("--force", help="Also merge into a read-only branch, or without changes.")
-@flag("--allow-empty", help="Allow a merge without changes.")
-@flag("--squash", help="Make a commit whose only parent is the destination's head.")
-@message_option
-@allow_empty_message_option(default=True)
-@metadata_option
+@merge_options
 def command(
     session: CommandSession,
     source_uri: str,
     destination_uri: str,
-    *,
-    strategy: str,
-    resolve: tuple[str, ...],
-    if_head: str,
-    force: bool,
-    allow_empty: bool,
-    squash: bool,
-    message: str,
-    allow_empty_message: bool,
-    meta: tuple[str, ...],
+    **options: Unpack[MergeOptions],
 ) -> None:
     """Merge a ref into a branch, as a new commit of the branch."""
-    check_message(message, allow_empty=allow_empty_message)
-    metadata = pairs_of("--meta", meta)
+    check_message(options["message"], allow_empty=options["allow_empty_message"])
+    metadata = pairs_of("--meta", options["meta"])
     source, destination = session.ref(source_uri), session.branch(destination_uri)
     session.output.line(f"Source: {source}")
     session.output.line(f"Destination: {destination}")
     if source.repository != destination.repository:
         raise UsageError("both refs must be of the same repository")
-    if strategy and strategy not in STRATEGIES:
-        raise UsageError(f"--strategy is {strategy!r}: write {' or '.join(STRATEGIES)}")
-    wanted = {
-        "message": message,
-        "metadata": metadata,
-        "strategy": strategy,
-        "force": force,
-        "allow_empty": allow_empty,
-        "squash_merge": squash,
-        **({"resolutions": _resolutions(resolve)} if resolve else {}),
-    }
-    headers = {"If-Match": f'"{if_head}"'} if if_head else {}
+    wanted, headers = body_of(options, metadata), headers_of(options)
     merged = _merged(session.server, source, destination, wanted, headers)
     paint = session.output.paint
     from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
     session.output.item(
         merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
     )
+
+
+def body_of(options: MergeOptions, metadata: dict[str, str]) -> dict[str, object]:
+    """Return the body of a merge.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    strategy, resolve = options["strategy"], options["resolve"]
+    if strategy and strategy not in STRATEGIES:
+        raise UsageError(f"--strategy is {strategy!r}: write {' or '.join(STRATEGIES)}")
+    return {
+        "message": options["message"],
+        "metadata": metadata,
+        "strategy": strategy,
+        "force": options["force"],
+        "allow_empty": options["allow_empty"],
+        "squash_merge": options["squash"],
+        **({"resolutions": _resolutions(resolve)} if resolve else {}),
+    }
+
+
+def headers_of(options: MergeOptions) -> dict[str, str]:
+    """Return the condition of a merge on the branch's head."""
+    return {"If-Match": f'"{options["if_head"]}"'} if options["if_head"] else {}
 
 
 def _resolutions(resolve: tuple[str, ...]) -> dict[str, str]:

@@ -28,6 +28,29 @@ MERGED = {
     "merged_commit_id": "1a2b",
     "closed_date": "2024-08-02T14:13:40Z",
 }
+HEAD = "1a2b3c4d5e6f7081"
+TIME = OPEN["creation_date"]
+COMMENT = {"id": "d8", "author": "bob", "creation_date": TIME, "text": "Why?"}
+REVIEWED = {
+    "reviewers": ["bob", "cy"],
+    "is_contained": True,
+    "reviews": [
+        {
+            "user": "bob",
+            "verdict": "approved",
+            "commit_id": HEAD,
+            "creation_date": TIME,
+            "is_current": True,
+        },
+        {
+            "user": "cy",
+            "verdict": "changes_requested",
+            "commit_id": "99",
+            "creation_date": TIME,
+            "is_current": False,
+        },
+    ],
+}
 SHOWN = f"""\
 ID: {PULL_ID}
 Status: open
@@ -80,20 +103,80 @@ def test_one_is_created(graveler, server):
 
 
 def test_one_is_shown(graveler, server):
-    server.will_answer(OPEN)
+    server.will_answer(OPEN, page(), OPEN, page(COMMENT), MERGED, page())
     assert graveler.prints("pr", "show", *ONE) == SHOWN
-    assert json.loads(graveler.prints("pr", "show", *ONE, "--json"))["title"] == "Prices"
-    server.will_answer(MERGED)
-    server.answers.pop(0)
+    shown = json.loads(graveler.prints("pr", "show", *ONE, "--json"))
+    assert (shown["title"], shown["comments"][0]["text"]) == ("Prices", "Why?")
     assert graveler.prints("pr", "show", *ONE).endswith(
         "Closed: 2024-08-02 14:13:40 +0000 UTC\nMerged Commit: 1a2b\n"
     )
+
+
+def test_one_is_shown_with_reviews_and_comments(graveler, server):
+    server.will_answer({**OPEN, **REVIEWED}, page(COMMENT, {**COMMENT, "path": "a/b"}))
+    assert graveler.prints("pr", "show", *ONE) == SHOWN.replace(
+        "\n\nOf",
+        "\nContained: main has every commit of the source\nReviewers: bob, cy\n"
+        "Review: bob approved, 1a2b3c4d5e6f\n"
+        "Review: cy changes requested, 99, not the source's head now\n\nOf",
+    ) + (
+        "\nComment d8: bob, 2024-08-02 14:13:33 +0000 UTC\nWhy?\n"
+        "\nComment d8: bob, 2024-08-02 14:13:33 +0000 UTC on a/b\nWhy?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "verdict"), [("--approve", "approved"), ("--request-changes", "changes_requested")]
+)
+def test_a_review_is_about_the_head_that_is_printed(graveler, server, choice, verdict):
+    server.will_answer(OPEN, {"id": "dev", "commit_id": HEAD}, "", {"id": "d8", **COMMENT}, OPEN)
+    line = ("pr", "review", *ONE, choice, "-m", "Why?")
+    assert graveler.prints(*line) == f"Commit: {HEAD}\n{SHOWN}"
+    assert server.asked[1].path == "/api/v1/repositories/foo/branches/dev"
+    given, commented = server.asked[2:4]
+    assert (given.method, given.path) == ("PUT", f"{PULLS}/{PULL_ID}/review")
+    assert given.body == {"verdict": verdict, "commit_id": HEAD}
+    assert (commented.method, commented.path) == ("POST", f"{PULLS}/{PULL_ID}/comments")
+    assert commented.body == {"text": "Why?"}
+
+
+def test_a_review_may_name_the_head_that_was_seen(graveler, server):
+    server.will_answer("", OPEN)
+    graveler.prints("pr", "review", *ONE, "--approve", "--if-head", HEAD)
+    assert server.asked[0].body == {"verdict": "approved", "commit_id": HEAD}
+    assert len(server.asked) == 2
+
+
+def test_one_is_commented_on(graveler, server):
+    server.will_answer(COMMENT)
+    line = ("pr", "comment", *ONE, "-m", "Why?")
+    assert graveler.prints(*line) == "created comment 'd8'\n"
+    assert json.loads(graveler.prints(*line, "--path", "a/b", "--json"))["id"] == "d8"
+    assert [asked.body for asked in server.asked] == [
+        {"text": "Why?"},
+        {"text": "Why?", "path": "a/b"},
+    ]
+
+
+def test_reviewers_are_asked(graveler, server):
+    server.will_answer({"id": PULL_ID}, "", OPEN)
+    reviewers = ("--reviewer", "bob", "--reviewer=cy")
+    graveler.prints("pr", "create", "lakefs://foo/dev", "lakefs://foo/main", "-t", "x", *reviewers)
+    graveler.prints("pr", "update", *ONE, *reviewers)
+    assert server.asked[0].body["reviewers"] == ["bob", "cy"]
+    assert server.asked[1].body == {"reviewers": ["bob", "cy"]}
 
 
 def test_one_is_merged(graveler, server):
     server.will_answer({"reference": "1a2b", "summary": {}})
     assert graveler.prints("pr", "merge", *ONE) == f"merged pull request '{PULL_ID}' 1a2b\n"
     assert (server.asked[0].method, server.asked[0].path) == ("PUT", f"{PULLS}/{PULL_ID}/merge")
+    options = ("-m", "why", "--squash", "--resolve", "a=source-wins", "--if-head", HEAD)
+    graveler.prints("pr", "merge", *ONE, *options)
+    asked = server.asked[1]
+    assert asked.headers["If-Match"] == f'"{HEAD}"'
+    assert (asked.body["message"], asked.body["squash_merge"]) == ("why", True)
+    assert asked.body["resolutions"] == {"a": "source-wins"}
 
 
 def test_a_conflict_says_how_to_see_and_decide_it(graveler, server):
@@ -138,7 +221,7 @@ def test_one_is_changed_and_shown(graveler, server, line, body):
     [
         "list",
         "list foo",
-        "list lakefs://foo --status merged",
+        "list lakefs://foo --status done",
         "create lakefs://foo/dev lakefs://foo/main",
         "create lakefs://foo/dev lakefs://bar/main -t x",
         "create lakefs://foo/dev -t x",
@@ -147,6 +230,13 @@ def test_one_is_changed_and_shown(graveler, server, line, body):
         "show lakefs://foo/main x",
         "show lakefs://foo ../x",
         "merge lakefs://foo",
+        "merge lakefs://foo x --strategy mine",
+        "merge lakefs://foo x --resolve a=mine",
+        "review lakefs://foo x",
+        "review lakefs://foo x --approve --request-changes",
+        "review foo x --approve",
+        "comment lakefs://foo x",
+        "comment foo x -m y",
         "merge foo x",
         "close lakefs://foo",
         "close foo x",
@@ -167,6 +257,8 @@ def test_wrong_input_is_refused(graveler, server, line):
         "create lakefs://foo/dev lakefs://foo/main -t x",
         "show lakefs://foo x",
         "merge lakefs://foo x",
+        "review lakefs://foo x --approve",
+        "comment lakefs://foo x -m y",
         "close lakefs://foo x",
         "update lakefs://foo x -t y",
     ],

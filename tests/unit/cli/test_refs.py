@@ -226,6 +226,15 @@ def test_protect_add_changes_only_the_rules_it_has_seen(graveler, server):
     assert written.body == [{"pattern": "main"}, {"pattern": "v*"}]
 
 
+def test_protect_add_may_require_approvals(graveler, server):
+    stored = [{"pattern": "main", "required_approvals": 1}, {"pattern": "v*"}]
+    server.will_answer(stored, "", stored)
+    graveler.prints("branch-protect", "add", "lakefs://foo", "v*", "--required-approvals", "2")
+    assert server.asked[1].body == [*stored, {"pattern": "v*", "required_approvals": 2}]
+    assert graveler.prints("branch-protect", "list", "lakefs://foo") == "main\t1\nv*\t0\n\n"
+    graveler.fails("branch-protect", "add", "lakefs://foo", "v*", "--required-approvals", "101")
+
+
 def test_protect_add_without_a_version_sends_none(graveler, server):
     server.will_answer([])
     server.will_answer("", status=204)
