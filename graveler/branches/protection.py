@@ -67,11 +67,8 @@ def check_can_merge(repository: Repository, branch: str, *, force: bool) -> None
             False.
     """
     check_writable(repository, force=force)
-    required = _required_approvals(repository, branch)
-    if required:
-        raise ForbiddenError(
-            f"branch {branch!r} requires {required} approvals: merge a pull request"
-        )
+    if _required_approvals(repository, branch):
+        raise ForbiddenError(f"branch {branch!r} requires approvals: merge a pull request")
 
 
 def check_approved(repository: Repository, pull: PullRequest, commit_id: CommitID) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from graveler.addresses import decode_xid
 from graveler.branches.lookup import in_repository, read_repository, same_branch
+from graveler.branches.request_time import TimeLimit
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, NotFoundError, PreconditionFailedError
@@ -19,7 +20,11 @@ from graveler.model.pulls import (
 from graveler.names import check_path
 from graveler.open_repository import OpenRepository
 from graveler.operations.pulls import head_of_source, open_pull, pull_event, read_pull, replaced
-from graveler.refs.merge_base import leads_to
+from graveler.refs.merge_base import ahead_behind
+
+
+# A pull request is shown without the answer if its branches are too far apart.
+_CONTAINED_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,8 @@ class PullRequestView:
     """A pull request beside its branches.
 
     source_id: the head of its source, None if that was deleted.
-    is_contained: whether it is open, and its destination has every commit of the source already.
+    is_contained: whether it is open, and its destination has every commit of the source already;
+        False as well if a request has no time to find out.
     """
 
     pull: PullRequest
@@ -50,10 +56,16 @@ def view(engine: Engine, repository: str, pull_id: str) -> PullRequestView:
         if pull.status is not PullRequestStatus.OPEN or source_id is None:
             return PullRequestView(pull, source_id, is_contained=False)
         head_id = _head(repo, pull.destination, pull.destination_uid)
-        is_contained = head_id is not None and leads_to(repo.history(), head_id, source_id)
+        is_contained = head_id is not None and _is_contained(repo, head_id, source_id)
         return PullRequestView(pull, source_id, is_contained)
 
     return in_repository(engine, repository, read)
+
+
+def _is_contained(repo: OpenRepository, head_id: CommitID, source_id: CommitID) -> bool:
+    limit = TimeLimit(repo.engine, _CONTAINED_S)
+    ahead, _, is_exact = ahead_behind(repo.history(), source_id, head_id, lambda: limit.is_over)
+    return is_exact and ahead == 0
 
 
 def _head(repo: OpenRepository, name: str, uid: str | None) -> CommitID | None:

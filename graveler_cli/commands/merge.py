@@ -1,7 +1,6 @@
 """`graveler merge`: merge a ref into a branch."""
 
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Callable, Mapping
 from typing import TypedDict, Unpack
 
 import click
@@ -67,9 +66,11 @@ _OPTIONS = (
 )
 
 
-def merge_options(command: Command) -> Command:
-    """Add the options of a merge to a command; it gets MergeOptions."""
-    return reduce(lambda made, add: add(made), reversed(_OPTIONS), command)
+def merge_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a merge to a command's function, which gets MergeOptions."""
+    for add in reversed(_OPTIONS):
+        function = add(function)
+    return function
 
 
 @click.command(cls=Command)

@@ -1,6 +1,6 @@
 """`graveler pr`: pull requests, which propose merges of branches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Unpack
@@ -313,7 +313,7 @@ def update(
 
 
 def _change(
-    session: CommandSession, repository: RepositoryUri, pull_id: str, changes: dict[str, object]
+    session: CommandSession, repository: RepositoryUri, pull_id: str, changes: Mapping[str, object]
 ) -> None:
     """Change a pull request, and show it."""
     session.server.request("PATCH", _PULL, _names(repository, pull_id), changes)

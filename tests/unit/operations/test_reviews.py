@@ -166,6 +166,11 @@ class TestViews:
         commit(engine, "source")
         assert not reviews.view(engine, REPO, pull.id).is_contained
 
+    def test_branches_that_are_too_far_apart_are_not_compared(self, world, engine, pull):
+        merges.merge(engine, REPO, "source", "main", MergeRequest("bob"))
+        world.task_settings = IMPATIENT
+        assert not reviews.view(world.engine(), REPO, pull.id).is_contained
+
     def test_a_closed_or_merged_one_is_not_looked_at(self, engine, pull):
         merge(engine, pull)
         found = reviews.view(engine, REPO, pull.id)
@@ -303,7 +308,7 @@ class TestTasks:
         head = named(engine, "main")
         merges.start_merge(engine, REPO, "source", "main", MergeRequest("ann"))
         require(engine, 1)
-        assert "requires 1 approvals" in self.failure(world).message
+        assert "requires approvals" in self.failure(world).message
         assert named(engine, "main") == head
 
     @pytest.mark.usefixtures("pull")
