@@ -22,7 +22,6 @@ from graveler.open_repository import OpenRepository
 from graveler.operations.pulls import head_of_source, open_pull, pull_event, read_pull, replaced
 from graveler.refs.merge_base import ahead_behind
 
-
 # A pull request is shown without the answer if its branches are too far apart.
 _CONTAINED_S = 1.0
 
