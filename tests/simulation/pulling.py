@@ -1,12 +1,18 @@
-"""Pull requests: merged, closed and opened again by several, while their branches come and go."""
+"""Pull requests: reviewed, merged, closed and opened again by several, while branches change."""
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from graveler.model import CommitID, Event, Repository
-from graveler.model.pulls import PullRequest, PullRequestStatus, PullRequestUpdate
-from graveler.operations import pulls
+from graveler.model.pulls import (
+    PullRequest,
+    PullRequestStatus,
+    PullRequestUpdate,
+    Review,
+    ReviewVerdict,
+)
+from graveler.operations import pulls, reviews
 from graveler.operations.merges import MergeRequest
 from tests.simulation.lives import Lives
 from tests.simulation.schedule import Op
@@ -28,6 +34,15 @@ class Pulls:
     def __init__(self, simulation: "Simulation") -> None:
         self.answers: list[tuple[str, str]] = []
         self._simulation = simulation
+        repository = simulation.world.refs.repository(REPO)
+        self._required, self._reviews = 0, dict[str, tuple[Review, ...]]()
+        if repository is None:
+            return
+        rules = repository.protection_rules
+        self._required = max((rule.required_approvals for rule in rules), default=0)
+        # No merge of a pull request came before this, so the events replace what is stale here.
+        found = simulation.world.refs.pull_requests(repository, "", "", 100, lambda _: True)
+        self._reviews = {pull.id: pull.reviews for pull in found.results}
 
     def judge(self) -> None:
         """Records, events and branches agree; a closed pull request is not merged."""
@@ -47,6 +62,10 @@ class Pulls:
         ]
         commits = simulation.world.refs.records_of(repository).commits.values()
         made = [commit.id for commit in commits if commit.message == _MESSAGE]
+        for event in simulation.outbox if self._required else ():
+            is_merge = event.kind == "merge_completed" and event.detail["branch"] == _DESTINATION
+            if is_merge and event.detail["commit_id"] not in recorded:
+                simulation.problem("pull", f"{event} is of no pull request")
         if sorted(made) != sorted(recorded):
             simulation.problem("pull", f"merges {made} were made, and {recorded} are recorded")
 
@@ -66,12 +85,19 @@ class Pulls:
         is_first = events[0][0].kind != "pull_request_created"  # it was there at the beginning
         created = -1 if is_first else events[0][1]
         status, merged = "open" if is_first else "", list[CommitID]()
+        verdicts: dict[str, tuple[object, object]] = {
+            each.user: (each.verdict, each.commit_id) for each in self._reviews.get(pull_id, ())
+        }
         for event, moment in events:
             if event.kind == "pull_request_merged":
                 merged.append(CommitID(str(event.detail["commit_id"])))
                 if status != PullRequestStatus.OPEN:
                     simulation.problem("pull", f"{pull} was {status}, and is merged")
                 self._check_branches(repository, lives, pull, merged[-1], (created, moment))
+                self._check_approvals(repository, pull, merged[-1], verdicts)
+            elif event.kind == "pull_request_reviewed":
+                verdict = event.detail["verdict"], event.detail["commit_id"]
+                verdicts[str(event.detail["user"])] = verdict
             elif status == PullRequestStatus.MERGED:
                 simulation.problem("pull", f"{pull} was merged, and got {event}")
             status = str(event.detail["status"])
@@ -81,6 +107,21 @@ class Pulls:
             if answered_id == pull_id and commit_id not in merged:
                 simulation.problem("pull", f"{pull} was answered with {commit_id}")
         return merged
+
+    def _check_approvals(
+        self,
+        repository: Repository,
+        pull: PullRequest,
+        commit_id: CommitID,
+        verdicts: Mapping[str, tuple[object, object]],
+    ) -> None:
+        """The merged commit of the source has its approvals, as of the moment of the merge."""
+        commit = self._simulation.world.refs.commits(repository, [commit_id])[commit_id]
+        about = [verdict for verdict, seen in verdicts.values() if seen == commit.parents[1]]
+        if self._required and (
+            set(about) != {ReviewVerdict.APPROVED} or len(about) < self._required
+        ):
+            self._simulation.problem("pull", f"{pull} was merged with the reviews {verdicts}")
 
     def _check_branches(
         self,
@@ -143,8 +184,24 @@ def open_pull(actor: "Actor", op: Op) -> None:
     pulls.update(actor.engine, REPO, _some_pull(actor, op), change, _USER)
 
 
+def approve_pull(actor: "Actor", op: Op) -> None:
+    _review(actor, op, ReviewVerdict.APPROVED)
+
+
+def object_to_pull(actor: "Actor", op: Op) -> None:
+    _review(actor, op, ReviewVerdict.CHANGES_REQUESTED)
+
+
+def _review(actor: "Actor", op: Op, verdict: ReviewVerdict) -> None:
+    view = reviews.view(actor.engine, REPO, _some_pull(actor, op))
+    user = f"reviewer {actor.choose('reviewer', 2)}"
+    if view.source_id is not None:
+        reviews.review(actor.engine, REPO, view.pull.id, verdict, view.source_id, user)
+
+
 PULL_ACTIONS: Mapping[str, Callable[["Actor", Op], Any]] = {
-    each.__name__: each for each in (create_pull, close_pull, open_pull)
+    each.__name__: each
+    for each in (create_pull, close_pull, open_pull, approve_pull, object_to_pull)
 }
 PULL_MERGES: Mapping[str, Callable[["Actor", Op], Any]] = {
     each.__name__: each for each in (merge_pull, merge_pull_by_task)

@@ -214,7 +214,8 @@ def _check_protection(simulation: "Simulation") -> None:
     repository = refs.repository(REPO)
     protected = {rule.pattern for rule in repository.protection_rules} if repository else set()
     for event in refs.events:
-        if event.detail.get("branch") in protected and event.kind != "merge_completed":
+        is_move = event.kind != "merge_completed" and not event.kind.startswith("task_")
+        if event.detail.get("branch") in protected and is_move:
             simulation.problem("protection", f"{event.kind} of branch {event.detail['branch']}")
     if protected:  # what is staged is committed at the end
         repositories.set_protection_rules(simulation.reader, REPO, ())

@@ -204,6 +204,13 @@ MIXES: dict[str, Mix] = {
         "asked",
         aims=("merge_pull_slowly close_pull",),
     ),
+    "reviews": Mix(
+        "merge_pull merge_pull merge_pull_by_task merge_pull_by_task approve_pull approve_pull"
+        " approve_pull object_to_pull object_to_pull create_pull run_tasks run_tasks merge publish"
+        " upload commit recreate_branch",
+        "reviewed",
+        aims=("merge_pull_slowly object_to_pull",),
+    ),
     "hooks": Mix(
         "commit_by_task commit_by_task start_commit start_commit merge_by_task start_merge"
         " run_tasks run_tasks run_tasks run_tasks upload upload cancel_task get",

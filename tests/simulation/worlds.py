@@ -14,6 +14,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.record import ExportConfiguration, ExportRequest
 from graveler.model import Branch, Entry, ProtectionRule, Repository
+from graveler.model.pulls import ReviewVerdict
 from graveler.open_repository import OpenRepository
 from graveler.operations import (
     branches,
@@ -23,6 +24,7 @@ from graveler.operations import (
     pulls,
     repositories,
     retention,
+    reviews,
     tags,
     writes,
 )
@@ -169,6 +171,22 @@ def asked() -> Start:
     """As sliced; a pull request is open."""
     start = sliced()
     pulls.create(start.world.engine(), REPO, pulls.NewPullRequest("start", "dev", "main", "first"))
+    return start
+
+
+def reviewed() -> Start:
+    """As asked; main requires an approval, which the pull request has, and there is no conflict."""
+    start = asked()
+    engine = start.world.engine()
+    request = merges.MergeRequest("start", strategy="source-wins")
+    merges.merge(engine, REPO, "main", "dev", request)
+    rules = [ProtectionRule("main", required_approvals=1)]
+    repositories.set_protection_rules(engine, REPO, rules)
+    (pull,) = pulls.list_page(engine, REPO, "", "", 1).results
+    view = reviews.view(engine, REPO, pull.id)
+    assert view.source_id is not None
+    approved = ReviewVerdict.APPROVED
+    reviews.review(engine, REPO, pull.id, approved, view.source_id, "reviewer 0")
     return start
 
 
@@ -329,6 +347,7 @@ WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
         *(plain, crossed, protected, staged, restaged, sliced, asked, guarded),
+        reviewed,
         *(prefixed, prefixed_expiring, importing),
         *(sliced_staged, exported, exporting, expiring, expiring_later, foreign, nested, dumped),
     )
