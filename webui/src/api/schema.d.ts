@@ -20,6 +20,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAuditRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/capabilities": {
         parameters: {
             query?: never;
@@ -1460,6 +1476,38 @@ export interface paths {
         patch: operations["updatePullRequest"];
         trace?: never;
     };
+    "/repositories/{repository}/pulls/{pull_request}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPullRequestComments"];
+        put?: never;
+        post: operations["createPullRequestComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/pulls/{pull_request}/comments/{comment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["deletePullRequestComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/pulls/{pull_request}/merge": {
         parameters: {
             query?: never;
@@ -1469,6 +1517,22 @@ export interface paths {
         };
         get?: never;
         put: operations["mergePullRequest"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/pulls/{pull_request}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["reviewPullRequest"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2068,6 +2132,23 @@ export interface components {
             /** @enum {unknown} */
             kind: "group" | "user";
         };
+        /**
+         * AuditRow
+         * @description A request; without `status_code`, its outcome is not known.
+         */
+        AuditRow: {
+            access_key_id?: string;
+            id: string;
+            operation: string;
+            path: string;
+            request_id: string;
+            resources: string[];
+            source_ip: string;
+            /** Format: int64 */
+            status_code?: number;
+            time: string;
+            user: string;
+        };
         /** AuthCapabilities */
         AuthCapabilities: {
             forgot_password: boolean;
@@ -2133,6 +2214,20 @@ export interface components {
             /** @default null */
             parent_number: number | null;
             ref: string;
+        };
+        /** CommentCreation */
+        CommentCreation: {
+            /** @default null */
+            path: string | null;
+            text: string;
+        };
+        /** CommentRow */
+        CommentRow: {
+            author: string;
+            creation_date: string;
+            id: string;
+            path?: string;
+            text: string;
         };
         /** CommitCreation */
         CommitCreation: {
@@ -2397,10 +2492,20 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["AttachmentRow"][];
         };
+        /** Listing[AuditRow] */
+        Listing_AuditRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["AuditRow"][];
+        };
         /** Listing[BranchRow] */
         Listing_BranchRow_: {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["BranchRow"][];
+        };
+        /** Listing[CommentRow] */
+        Listing_CommentRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["CommentRow"][];
         };
         /** Listing[CommitRow] */
         Listing_CommitRow_: {
@@ -2524,8 +2629,8 @@ export interface components {
             resolutions: {
                 [key: string]: "dest-wins" | "source-wins";
             };
-            /** @default  */
-            source_commit_id: string;
+            /** @default null */
+            source_commit_id: string | null;
             /** @default false */
             squash_merge: boolean;
             /** @default  */
@@ -2792,13 +2897,27 @@ export interface components {
             id: string;
             user_id: string;
         };
-        /** ProtectionRuleBody */
+        /**
+         * ProtectionRuleBody
+         * @description A rule; without a number, a pattern that is stored keeps its own.
+         */
         ProtectionRuleBody: {
+            pattern: string;
+            /** @default null */
+            required_approvals: number | null;
+        };
+        /** ProtectionRulePattern */
+        ProtectionRulePattern: {
             pattern: string;
         };
         /** ProtectionRuleRow */
         ProtectionRuleRow: {
             pattern: string;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            required_approvals: number;
         };
         /** PullRequestCreated */
         PullRequestCreated: {
@@ -2809,12 +2928,17 @@ export interface components {
             /** @default  */
             description: string;
             destination_branch: string;
+            /** @default [] */
+            reviewers: string[];
             source_branch: string;
             title: string;
         };
         /**
          * PullRequestRow
          * @description A pull request; times are RFC 3339, and only a closed or merged one has a closed date.
+         *
+         *         reviewers, reviews and is_contained are not in lakeFS, and left out if empty or false.
+         *         is_contained is whether the destination has every commit of the source already.
          */
         PullRequestRow: {
             author: string;
@@ -2823,7 +2947,13 @@ export interface components {
             description: string;
             destination_branch: string;
             id: string;
+            /** @default false */
+            is_contained: boolean;
             merged_commit_id?: string;
+            /** @default [] */
+            reviewers: string[];
+            /** @default [] */
+            reviews: components["schemas"]["ReviewRow"][];
             source_branch: string;
             status: string;
             title: string;
@@ -2838,6 +2968,8 @@ export interface components {
         PullRequestUpdate: {
             /** @default null */
             description: string | null;
+            /** @default null */
+            reviewers: string[] | null;
             /** @default null */
             status: components["schemas"]["PullRequestStatus"] | null;
             /** @default null */
@@ -2970,6 +3102,31 @@ export interface components {
             parent_number: number;
             ref: string;
         };
+        /**
+         * ReviewBody
+         * @description A verdict on the source's head that the reviewer saw.
+         */
+        ReviewBody: {
+            commit_id: string;
+            verdict: components["schemas"]["ReviewVerdict"];
+        };
+        /**
+         * ReviewRow
+         * @description A user's last review; is_current is whether it is about the source's present head.
+         */
+        ReviewRow: {
+            commit_id: string;
+            creation_date: string;
+            is_current?: boolean;
+            user: string;
+            verdict: string;
+        };
+        /**
+         * ReviewVerdict
+         * @description What a reviewer says about a commit.
+         * @enum {unknown}
+         */
+        ReviewVerdict: "approved" | "changes_requested";
         /** RightStats */
         RightStats: {
             checksum: string;
@@ -3430,6 +3587,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAuditRecords: {
+        parameters: {
+            query?: {
+                after?: string;
+                amount?: number;
+                user?: string;
+                operation?: string;
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_AuditRow_"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5066,7 +5256,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProtectionRuleBody"];
+                "application/json": components["schemas"]["ProtectionRulePattern"];
             };
         };
         responses: {
@@ -5099,7 +5289,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProtectionRuleBody"];
+                "application/json": components["schemas"]["ProtectionRulePattern"];
             };
         };
         responses: {
@@ -7669,6 +7859,104 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listPullRequestComments: {
+        parameters: {
+            query?: {
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                pull_request: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_CommentRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPullRequestComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                pull_request: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentCreation"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deletePullRequestComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                pull_request: string;
+                comment: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     mergePullRequest: {
         parameters: {
             query?: never;
@@ -7704,6 +7992,41 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    reviewPullRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                pull_request: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewBody"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
