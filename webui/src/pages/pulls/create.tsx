@@ -24,7 +24,13 @@ export default function CreatePull() {
   const [title, setTitle] = useState('');
   const [description, setDescription] = useState('');
   const { run, isBusy, failure } = useAction(async () => {
-    const body = { title, description, source_branch: source, destination_branch: destination };
+    const body = {
+      title,
+      description,
+      source_branch: source,
+      destination_branch: destination,
+      reviewers: [],
+    };
     const params = { path: { repository } };
     const { id } = await answer(api.POST('/repositories/{repository}/pulls', { params, body }));
     tell('The pull request was created.');

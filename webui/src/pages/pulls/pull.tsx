@@ -178,7 +178,7 @@ function Decision({ pull, reload, heads, onLook }: DecisionProps) {
   const change = useAction(async () => {
     // What is null stays.
     const status = isOpen ? ('closed' as const) : ('open' as const);
-    const body = { status, title: null, description: null };
+    const body = { status, title: null, description: null, reviewers: null };
     await answer(api.PATCH(ADDRESS, { params, body }));
     tell(isOpen ? 'The pull request was closed.' : 'The pull request is open again.');
     reload();
@@ -279,7 +279,8 @@ function Edit({ pull, reload, onClose }: EditProps) {
   const [description, setDescription] = useState(pull.description);
   const { run, isBusy, failure } = useAction(async () => {
     const params = { path: { repository, pull_request: pull.id } };
-    await answer(api.PATCH(ADDRESS, { params, body: { title, description, status: null } }));
+    const body = { title, description, status: null, reviewers: null };
+    await answer(api.PATCH(ADDRESS, { params, body }));
     tell('The pull request was changed.');
     reload();
     onClose();

@@ -74,7 +74,7 @@ export function Protection() {
           {...{ names, hasMore }}
           taken={data.setting.map(({ pattern }) => pattern)}
           isReadOnly={read_only}
-          add={pattern => save([...data.setting, { pattern }])}
+          add={pattern => save([...data.setting, { pattern, required_approvals: 0 }])}
         />
       )}
       {data && deleting !== undefined && (
