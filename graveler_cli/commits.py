@@ -39,6 +39,11 @@ def short_id(commit_id: str) -> str:
     return commit_id[:SHORT_ID_LENGTH]
 
 
+def shown_id(output: CommandOutput, commit_id: str) -> str:
+    """Return a commit's ID as a table shows it: on a terminal, its first characters."""
+    return short_id(commit_id) if output.is_terminal else commit_id
+
+
 def first_line(message: str) -> str:
     """Return the first line of a message; "" if the message is empty."""
     return next(iter(message.splitlines()), "")

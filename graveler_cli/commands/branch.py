@@ -11,10 +11,10 @@ from graveler_cli.arguments import (
     repository_argument,
     yes_option,
 )
-from graveler_cli.commits import first_line
+from graveler_cli.commits import first_line, shown_id
 from graveler_cli.errors import UsageError
 from graveler_cli.grammar import CommandGroup, flag, option
-from graveler_cli.output import fields, local_time
+from graveler_cli.output import CommandOutput, fields, local_time
 from graveler_cli.schemas import BranchOfList, Ref
 from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri
@@ -42,16 +42,20 @@ def list_(
     heads = ("Branch", "Commit ID", "Date", "Committer", "Message")
     shown = len(heads) if commits else 2
     session.output.listing(
-        heads[:shown], found, lambda each: _cells(each)[:shown], amount, heads[1:shown]
+        heads[:shown],
+        found,
+        lambda each: _cells(each, session.output)[:shown],
+        amount,
+        heads[2:shown],
     )
 
 
-def _cells(branch: BranchOfList) -> tuple[str, ...]:
+def _cells(branch: BranchOfList, output: CommandOutput) -> tuple[str, ...]:
     commit = branch.commit
     if commit is None:
         return branch.id, branch.commit_id
     when, what = local_time(commit.creation_date), first_line(commit.message)
-    return branch.id, branch.commit_id, when, commit.committer, what
+    return branch.id, shown_id(output, branch.commit_id), when, commit.committer, what
 
 
 @app.command("create")

@@ -74,6 +74,8 @@ def command(
         raise UsageError("both refs must be of the same repository")
     names = {"repository": left.repository, "left": left.ref, "right": right.ref}
     if ahead_behind:
+        if prefix or two_way:
+            raise UsageError("--ahead-behind counts commits: leave out --prefix and --two-way")
         template = "/repositories/{repository}/refs/{right}/merge/{left}"
         query = {"ahead_behind": True}
         distance = session.server.ask("GET", template, names, Distance, query=query)

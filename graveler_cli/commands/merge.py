@@ -34,7 +34,7 @@ class MergeOptions(TypedDict):
 
     strategy: str
     resolve: tuple[str, ...]
-    if_head: str
+    if_head: str | None
     force: bool
     allow_empty: bool
     squash: bool
@@ -56,7 +56,7 @@ _OPTIONS = (
         multiple=True,
         help="The side that wins the conflict of one path: PATH=source-wins or PATH=dest-wins.",
     ),
-    option("--if-head", default="", help="Merge only if this commit is the branch's head."),
+    option("--if-head", default=None, help="Merge only if this commit is the branch's head."),
     flag("--force", help="Also merge into a read-only branch, or without changes."),
     flag("--allow-empty", help="Allow a merge without changes."),
     flag("--squash", help="Make a commit whose only parent is the destination's head."),
@@ -126,7 +126,8 @@ def body_of(options: MergeOptions, metadata: dict[str, str]) -> dict[str, object
 
 def headers_of(options: MergeOptions) -> dict[str, str]:
     """Return the condition of a merge on the branch's head."""
-    return {"If-Match": f'"{options["if_head"]}"'} if options["if_head"] else {}
+    head = options["if_head"]
+    return {} if head is None else {"If-Match": f'"{head}"'}
 
 
 def _resolutions(resolve: tuple[str, ...]) -> dict[str, str]:
@@ -136,6 +137,8 @@ def _resolutions(resolve: tuple[str, ...]) -> dict[str, str]:
         path, _, strategy = text.rpartition("=")
         if not path or strategy not in STRATEGIES:
             raise UsageError(f"--resolve is {text!r}: write PATH={' or PATH='.join(STRATEGIES)}")
+        if path in found:
+            raise UsageError(f"--resolve names {path!r} twice: write it once")
         found[path] = strategy
     return found
 

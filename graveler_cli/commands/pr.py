@@ -193,7 +193,7 @@ def show(session: CommandSession, uri: str, pull_id: str) -> None:
 @pull_argument("pull_id")
 @flag("--approve", help="Approve of the source's head.")
 @flag("--request-changes", help="Request changes of the source's head; this withdraws an approval.")
-@option("--if-head", default="", help="Review only if this commit is the source's head.")
+@option("--if-head", default=None, help="Review only if this commit is the source's head.")
 @option("--message", "-m", default="", help="A comment on the pull request.")
 def review(
     session: CommandSession,
@@ -202,7 +202,7 @@ def review(
     *,
     approve: bool,
     request_changes: bool,
-    if_head: str,
+    if_head: str | None,
     message: str,
 ) -> None:
     """Approve of the head of a pull request's source, or request changes of it."""
@@ -210,7 +210,7 @@ def review(
         raise UsageError("write --approve or --request-changes")
     repository = session.repository(uri)
     names = _names(repository, pull_id)
-    commit_id = if_head or _head(session, repository, pull_id)
+    commit_id = _head(session, repository, pull_id) if if_head is None else if_head
     session.output.line(f"Commit: {commit_id}")
     verdict = "approved" if approve else "changes_requested"
     body = {"verdict": verdict, "commit_id": commit_id}

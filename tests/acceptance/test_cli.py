@@ -408,7 +408,11 @@ def test_branches_with_what_is_seen_of_them_are_merged_by_choice(repository, mai
     moved = run(*merge, "--resolve", "both=source-wins", "--if-head", seen.id)
     assert (moved.returncode, head.id in moved.stderr) == (1, True)
     assert run(*merge, "--resolve", "both").returncode == 1
-    assert "d/1" in run(*merge, "--resolve", "d/1=dest-wins").stderr
+    assert run(*merge, "--strategy", "source-wins", "--if-head", "").returncode == 1
+    twice = ("--resolve", "both=source-wins", "--resolve", "both=dest-wins")
+    assert "twice" in run(*merge, *twice).stderr
+    wrong = ("--resolve", "both=source-wins", "--resolve", "d/1=dest-wins")
+    assert "'d/1' is not in conflict" in run(*merge, *wrong).stderr
     assert "--resolve decides it" in run(*merge).stderr
     prints(*merge, "--resolve", "both=source-wins", "--if-head", head.id)
     assert prints("fs", "cat", f"{lake}/main/both") == "dev"
@@ -417,11 +421,16 @@ def test_branches_with_what_is_seen_of_them_are_merged_by_choice(repository, mai
     assert [line.split("\t")[0] for line in shown.splitlines()] == ["removed", "added"]
     assert len(prints("fs", "history", f"{lake}/main/both", "--amount", "1").splitlines()) == 1
     assert run("fs", "restore", f"{lake}/main/d/1", "--from", "main~9").returncode == 1
+    assert "no commit of main" in run("fs", "history", f"{lake}/main/none").stderr
     prints("fs", "restore", f"{lake}/main/d/1", "--from", seen.id)
     assert prints("fs", "cat", f"{lake}/main/d/1") == "0"
+    main.object("both").upload("staged")
+    prints("fs", "restore", f"{lake}/main/both", "--from", "main")
+    assert prints("fs", "cat", f"{lake}/main/both") == "dev"
     main.object("d/new").upload("1")
-    restored = prints("fs", "restore", "-r", f"{lake}/main/d/", "--from", f"{lake}/main~1")
-    assert restored == "restored: 2 objects\n"
+    done = run("fs", "restore", "-r", f"{lake}/main/d/", "--from", f"{lake}/main~1")
+    assert (done.returncode, done.stdout) == (0, "restored: 2 objects\n")
+    assert f"graveler tasks cancel {lake} PR" in done.stderr
     assert [each.path for each in main.objects(prefix="d/")] == ["d/2"]
     refused = run("fs", "restore", "-r", f"{lake}/main/typo/", "--from", "main~1")
     assert (refused.returncode, "typo/" in refused.stderr) == (1, True)

@@ -38,7 +38,7 @@ def command(session: CommandSession, *, amount: int, **query: str | None) -> Non
     found: Iterator[AuditRecord] = session.server.each("/auth/audit", {}, AuditRecord, query)
     session.output.table(
         ("Time", "User", "From", "Operation", "Outcome", "Resources"),
-        islice(found, amount or None),
+        islice(found, amount if amount > 0 else None),
         lambda each: (
             local_time(int(each.time.timestamp())),
             each.user or each.access_key_id,

@@ -8,7 +8,7 @@ from graveler_cli import completion
 from graveler_cli.arguments import changed_path_argument, path_argument
 from graveler_cli.commands.fs.copying import Copies
 from graveler_cli.commands.fs.options import BRANCH_OBJECT, OBJECT, names_of, recursive_option
-from graveler_cli.commits import first_line
+from graveler_cli.commits import first_line, shown_id
 from graveler_cli.errors import UsageError
 from graveler_cli.grammar import option
 from graveler_cli.output import local_time
@@ -34,13 +34,16 @@ def history(session: CommandSession, uri: str, *, amount: int) -> None:
     path = session.object(uri)
     query = {"path": path.path}
     found = session.server.each(f"{OBJECT}/history", names_of(path), ObjectChange, query)
+    changes = list(islice(found, amount if amount > 0 else None))
+    if not changes:
+        session.output.warn(f"no commit of {path.ref} has changed {path.path!r}")
     session.output.table(
         ("Change", "Size", "Commit ID", "Committer", "Date", "Message"),
-        islice(found, amount or None),
+        changes,
         lambda each: (
             each.type,
             each.size_bytes,
-            each.commit.id,
+            shown_id(session.output, each.commit.id),
             each.commit.committer,
             local_time(each.commit.creation_date),
             first_line(each.commit.message),
@@ -71,11 +74,18 @@ def restore(session: CommandSession, uri: str, *, source: str, recursive: bool) 
     if ref.repository != path.repository:
         raise UsageError("both refs must be of the same repository")
     if not recursive:
-        version = PathUri(ref.repository, ref.ref, path.path)
+        # The commit's version, as of a whole prefix: not what is staged on a branch.
+        names = {"repository": ref.repository, "ref": ref.ref}
+        commit = session.server.ask(
+            "GET", "/repositories/{repository}/commits/{ref}", names, Commit
+        )
+        version = PathUri(ref.repository, commit.id, path.path)
         Copies(session, str(version), uri, word="restore").run(None, recursive=False)
         return
     body = {"prefix": path.path, "ref": ref.ref}
     template = f"{BRANCH_OBJECT}/restore_prefix"
     started = session.server.ask("POST", template, names_of(path), TaskCreation, body)
-    done = Tasks(session.server, RepositoryUri(path.repository)).completed(started.id)
+    repository = RepositoryUri(path.repository)
+    session.output.warn(f"`graveler tasks cancel {repository} {started.id}` stops it")
+    done = Tasks(session.server, repository).completed(started.id)
     session.output.item(done, lambda task: [f"restored: {task.result['changed']} objects"])
