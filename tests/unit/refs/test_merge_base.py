@@ -1,6 +1,8 @@
 """Merge bases: lakeFS's answers, and the better one where lakeFS's is not the best."""
 
 from dataclasses import replace
+from itertools import combinations
+from random import Random
 
 import pytest
 
@@ -141,3 +143,26 @@ def test_the_distance_of_commits_whose_generations_do_not_fall_is_not_exact():
     assert counts[2] is False
     assert ahead_behind(refs.history(), left.id, root.id, lambda: False) == (1, 0, True)
     assert ahead_behind(refs.history(), left.id, root.id, lambda: True) == (1, 0, False)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_branches_that_merge_each_other_have_all_their_bases(seed):
+    """Ordinary histories: four branches commit, and merge one another at any of their commits."""
+    random = Random(seed)
+    root = child_of()
+    commits, lines = [root], [[root] for _ in range(4)]
+    for number in range(32):
+        line, other = random.sample(lines, 2)
+        merged = [random.choice(other)] if random.random() < 0.5 else []
+        commits.append(child_of(line[-1], *merged, message=str(number)))
+        line.append(commits[-1])
+    refs = CountingRefs()
+    refs.add(commits)
+    above = {}
+    for commit in commits:
+        above[commit.id] = {commit.id}.union(*(above[parent] for parent in commit.parents))
+    history = refs.history()
+    for one, other in combinations(above, 2):
+        common = above[one] & above[other]
+        best = {each for each in common if not any(each in above[c] for c in common - {each})}
+        assert {base.id for base in merge_bases(history, one, other)} == best
