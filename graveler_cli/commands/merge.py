@@ -15,7 +15,7 @@ from graveler_cli.commits import (
     message_option,
     metadata_option,
 )
-from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.errors import UsageError
 from graveler_cli.grammar import Command, flag, option
 from graveler_cli.session import CommandSession
 from graveler_cli.uris import BranchUri, RefUri
@@ -171,7 +171,7 @@ def _merged(
         )
     except ApiRefusedError as error:
         if is_conflict(error):
-            raise CommandError(
+            raise error.in_words(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
                 "or --resolve decides it"
             ) from error

@@ -28,7 +28,7 @@ from graveler_cli.commands.merge import (
     merge_options,
 )
 from graveler_cli.commits import check_message, short_id
-from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.errors import UsageError
 from graveler_cli.grammar import CommandGroup, flag, option
 from graveler_cli.output import fields, local_time
 from graveler_cli.schemas import Ref
@@ -262,7 +262,7 @@ def merge(session: CommandSession, uri: str, pull_id: str, **options: Unpack[Mer
             raise
         pull = _pull(session, repository, pull_id)
         if is_conflict(error):
-            raise CommandError(
+            raise error.in_words(
                 f"conflict found: `graveler diff {repository}/{pull.destination_branch} "
                 f"{repository}/{pull.source_branch}` shows it, and --strategy or --resolve "
                 "decides it"
