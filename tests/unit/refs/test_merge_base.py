@@ -162,7 +162,7 @@ def test_branches_that_merge_each_other_have_all_their_bases(seed):
     for commit in commits:
         above[commit.id] = {commit.id}.union(*(above[parent] for parent in commit.parents))
     history = refs.history()
-    for one, other in combinations(above, 2):
-        common = above[one] & above[other]
+    for left, right in combinations(above, 2):
+        common = above[left] & above[right]
         best = {each for each in common if not any(each in above[c] for c in common - {each})}
-        assert {base.id for base in merge_bases(history, one, other)} == best
+        assert {base.id for base in merge_bases(history, left, right)} == best
