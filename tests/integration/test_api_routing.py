@@ -104,7 +104,7 @@ def test_every_operation_is_either_frequent_or_not():
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
     count = 138 + sum(len(each.operations.table) for each in OURS)
-    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 178
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count
     assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == count
 
 

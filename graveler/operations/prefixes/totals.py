@@ -71,11 +71,15 @@ def total(engine: Engine, repository: str, ref: str, prefix: str, after: bytes) 
 
         for header in _ranges(repo, committed, start, end):
             cut = add_changes(header.max_key)
-            _add_range(found, repo, committed, header, start, cut or header.max_key, end)
-            start = (cut or header.max_key) + b"\0"
+            last = cut or header.max_key
+            beyond = last + b"\0" if end is None else min(last + b"\0", end)
+            objects, size_bytes = _range_total(repo, committed, header, start, beyond)
+            found.objects += objects
+            found.size_bytes += size_bytes
             if cut or limit.is_over:
-                found.next_after = cut or header.max_key
+                found.next_after = last
                 return found
+            start = beyond
         found.next_after = add_changes(None) or b""
         return found
 
@@ -94,27 +98,17 @@ def _ranges(
         yield header
 
 
-def _add_range(
-    found: ObjectTotal,
-    repo: OpenRepository,
-    content: MetaRange,
-    header: RangeHeader,
-    start: bytes,
-    last: bytes,
-    end: bytes | None,
-) -> None:
-    """Add the records of the range from start up to the key last and before end."""
-    is_whole = start <= header.min_key and last == header.max_key and (end is None or last < end)
+def _range_total(
+    repo: OpenRepository, content: MetaRange, header: RangeHeader, start: bytes, end: bytes
+) -> tuple[int, int]:
+    """Return the number and the bytes of the range's objects with keys from start to before end."""
+    is_whole = start <= header.min_key and header.max_key < end
     key = content.namespace, header.id
     size_bytes = repo.engine.range_sizes.get(key) if is_whole else None
     if size_bytes is not None:
-        found.objects += header.count
-        found.size_bytes += size_bytes
-        return
-    first, beyond = max(start, header.min_key), last + b"\0"
-    records = content.records(first, beyond if end is None else min(beyond, end))
+        return header.count, size_bytes
+    records = content.records(max(start, header.min_key), end)
     sizes = [object_size(value) for _, value in records]
     if is_whole:
         repo.engine.range_sizes.put(key, sum(sizes))
-    found.objects += len(sizes)
-    found.size_bytes += sum(sizes)
+    return len(sizes), sum(sizes)
