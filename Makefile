@@ -106,6 +106,7 @@ page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_fu
 	@$(PYTHON) -c 'from graveler_functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
 	@cd webui && npx openapi-typescript ../build/openapi.json --output src/api/schema.d.ts
 	@npm --prefix webui run build
+	@$(PYTHON) -m tests.architecture.web_sources
 
 # setuptools takes all of build/lib into a wheel, and would keep modules that were deleted.
 wheel: | $(PYTHON) ## Build the package that users install: dist/graveler-<version>-py3-none-any.whl
