@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
 import type { IconName } from './icon';
 import { Popover } from './popover';
+import { stepTo } from './steps';
 
 interface MenuProps {
   label: string;
@@ -17,7 +18,11 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** Arrow keys move in it; Escape, a click elsewhere or a choice closes it. */
+/**
+ * Arrow keys move in it; Escape, a click elsewhere or a choice closes it.
+ *
+ * It is a disclosure of buttons and links, and no ARIA menu: such a one may hold no text.
+ */
 export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
@@ -26,19 +31,19 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && isOpen) {
       event.stopPropagation();
+      event.preventDefault(); // a dialog around it stays open
       setOpen(false);
       anchor.current?.querySelector('button')?.focus();
     }
-    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     const entries = [
       ...(anchor.current?.querySelectorAll<HTMLElement>('.menu a, .menu button:not(:disabled)') ??
         []),
     ];
-    if (!entries.length) return;
-    event.preventDefault();
-    const step = event.key === 'ArrowDown' ? 1 : -1;
     const at = entries.indexOf(document.activeElement as HTMLElement);
-    entries[(at + step + entries.length) % entries.length]?.focus();
+    const next = stepTo(event.key, at, entries.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    entries[next]?.focus();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the menu inside
@@ -48,7 +53,6 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
         isSmall={isSmall}
         icon={icon}
         label={text ? undefined : label}
-        aria-haspopup="true"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >

@@ -5,10 +5,11 @@ import { apiRead, type Read } from '../api/cache';
 import type { Schemas } from '../api/client';
 import { useResource } from '../api/resource';
 import { Button } from './button';
+import { type Option, Options, useCombobox } from './combobox';
 import { Icon, type IconName } from './icon';
 import { useOutside } from './menu';
 import { Popover } from './popover';
-import { useEnter, useSettled } from './settled';
+import { useSettled } from './settled';
 import { Problem, Skeleton } from './state';
 import { agoText, shortId } from './words';
 
@@ -47,8 +48,11 @@ function readRefs(
   });
 }
 
-function titleOf(row: RefRow): string {
-  return 'message' in row ? row.message.split('\n')[0] || shortId(row.id) : row.id;
+function optionOf(row: RefRow, kind: RefKind, value: string): Option {
+  const icon = row.id === value ? 'check' : ICONS[kind];
+  if (!('message' in row)) return { id: row.id, text: row.id, icon };
+  const note = `${shortId(row.id)}, ${agoText(row.creation_date)}`;
+  return { id: row.id, text: row.message.split('\n')[0] || shortId(row.id), note, icon };
 }
 
 function matches(row: RefRow, text: string): boolean {
@@ -61,9 +65,12 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   useOutside(anchor, isOpen, () => setOpen(false));
-  const choose = (ref: string) => {
+  const close = () => {
     setOpen(false);
     anchor.current?.querySelector('button')?.focus();
+  };
+  const choose = (ref: string) => {
+    close();
     if (ref !== value) onChoose(ref);
   };
   return (
@@ -79,11 +86,7 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
         <Icon name="down" />
       </Button>
       {isOpen && (
-        <Panel
-          {...{ repository, value, label, kinds, anchor }}
-          onChoose={choose}
-          onClose={() => setOpen(false)}
-        />
+        <Panel {...{ repository, value, label, kinds, anchor }} onChoose={choose} onClose={close} />
       )}
     </div>
   );
@@ -98,79 +101,47 @@ interface PanelProps extends PickerProps {
 function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClose }: PanelProps) {
   const [kind, setKind] = useState<RefKind>(kinds[0] ?? 'branch');
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
   const typed = text.trim();
   const asked = useSettled(typed);
   const found = useResource(readRefs(repository, kind, asked, value));
   // What is typed narrows at once what is here already.
-  const rows = found.data?.results.filter(row => matches(row, typed));
-  const count = rows?.length ?? 0;
+  const rows = found.data?.results.filter(row => matches(row, typed)) ?? [];
   const isFound = asked === typed && !found.isLoading;
-  const onEnter = useEnter(text, isFound, () => {
-    const ref = rows?.[at]?.id ?? typed;
-    if (ref) onChoose(ref);
+  const { input, options } = useCombobox({
+    text,
+    onText: setText,
+    list: NAMES[kind],
+    options: rows.map(row => optionOf(row, kind, value)),
+    isFound,
+    onChoose: option => {
+      const ref = option?.id ?? typed;
+      if (ref) onChoose(ref);
+    },
+    onEscape: onClose,
   });
   return (
     <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
-      <Typed
-        {...{ label, text, at, count, onEnter, onClose }}
-        onText={changed => {
-          setText(changed);
-          setAt(0);
-        }}
-        onMove={step => setAt(Math.max(0, Math.min(count - 1, at + step)))}
-      />
+      <div class="head">
+        <input
+          {...input}
+          class="input"
+          ref={element => element?.focus()}
+          aria-label={`${label}: name, ID or expression`}
+          placeholder="Name, ID, or main~2"
+        />
+      </div>
       {kinds.length > 1 && <Kinds {...{ kinds, kind }} onKind={setKind} />}
       <Problem failure={found.failure} retry={found.reload} />
-      <Options {...{ kind, value, at, rows, isFound, onChoose }} text={typed} />
+      <Options {...options} />
+      {!rows.length && !isFound && <Skeleton lines={4} />}
+      {!rows.length && isFound && (
+        <p class="quiet small foot">
+          {typed
+            ? `Nothing begins with “${typed}”. Press Enter to use it as an expression.`
+            : `No ${NAMES[kind].toLowerCase()} yet.`}
+        </p>
+      )}
     </Popover>
-  );
-}
-
-interface TypedProps {
-  label: string;
-  text: string;
-  /** The line that is chosen, of so many. */
-  at: number;
-  count: number;
-  onText: (text: string) => void;
-  onMove: (step: number) => void;
-  onEnter: () => void;
-  onClose: () => void;
-}
-
-/** The input, whose keys move in the list below. */
-function Typed({ label, text, at, count, onText, onMove, onEnter, onClose }: TypedProps) {
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      onClose();
-    } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault();
-      onMove(event.key === 'ArrowDown' ? 1 : -1);
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      onEnter();
-    }
-  };
-  return (
-    <div class="head">
-      <input
-        class="input"
-        ref={input => input?.focus()}
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="ref-options"
-        aria-activedescendant={count ? `ref-option-${at}` : undefined}
-        aria-label={`${label}: name, ID or expression`}
-        placeholder="Name, ID, or main~2"
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onInput={event => onText(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-    </div>
   );
 }
 
@@ -194,51 +165,6 @@ function Kinds({ kinds, kind, onKind }: KindsProps) {
           {NAMES[each]}
         </button>
       ))}
-    </div>
-  );
-}
-
-interface OptionsProps {
-  kind: RefKind;
-  text: string;
-  value: string;
-  at: number;
-  rows: readonly RefRow[] | undefined;
-  isFound: boolean;
-  onChoose: (ref: string) => void;
-}
-
-function Options({ kind, text, value, at, rows, isFound, onChoose }: OptionsProps) {
-  return (
-    <div class="options" id="ref-options" role="listbox" aria-label={NAMES[kind]}>
-      {!rows?.length && !isFound && <Skeleton lines={4} />}
-      {rows?.map((row, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
-        // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
-        <div
-          class="option"
-          role="option"
-          id={`ref-option-${index}`}
-          key={row.id}
-          aria-selected={index === at}
-          onClick={() => onChoose(row.id)}
-        >
-          <Icon name={row.id === value ? 'check' : ICONS[kind]} />
-          <span class="cut grow">{titleOf(row)}</span>
-          {'message' in row && (
-            <span class="quiet small">
-              {shortId(row.id)}, {agoText(row.creation_date)}
-            </span>
-          )}
-        </div>
-      ))}
-      {isFound && rows?.length === 0 && (
-        <p class="quiet small" style={{ padding: '10px' }}>
-          {text
-            ? `Nothing begins with “${text}”. Press Enter to use it as an expression.`
-            : `No ${NAMES[kind].toLowerCase()} yet.`}
-        </p>
-      )}
     </div>
   );
 }

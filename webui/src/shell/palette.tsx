@@ -13,7 +13,7 @@ import { chooseTheme } from './theme';
 
 export const isPaletteOpen = signal(false);
 
-type Command = Required<Choice>;
+type Command = Omit<Required<Choice>, 'id'>;
 
 const FOUND = 8;
 
@@ -104,14 +104,17 @@ function OpenPalette() {
     found(asked, repository, route, signal),
   );
   const here = matching(pages(repository, route), text);
-  const choices = [...here, ...matching(data ?? [], text)];
+  const choices = [...here, ...matching(data ?? [], text)].map(command => ({
+    ...command,
+    id: `${command.note} ${command.text}`,
+  }));
   const isFound = asked === prefix && !isLoading;
   return (
     <Chooser
       title="Find or go to"
       label="Repository, branch or page"
-      {...{ text, choices }}
-      certain={isFound ? choices.length : here.length}
+      {...{ text, choices, isFound }}
+      certain={here.length}
       onText={setText}
       onClose={() => {
         isPaletteOpen.value = false;

@@ -1,18 +1,19 @@
 /** Lists of users, groups and policies by name: found by their beginning, created, removed. */
 
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Read } from '../../api/cache';
 import { type Page, useAction, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
-import { Field, TextField } from '../../parts/field';
+import { TextField } from '../../parts/field';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { SearchBox } from '../../parts/search-box';
 import { useSettled } from '../../parts/settled';
 import { Empty, Problem } from '../../parts/state';
+import { SuggestField } from '../../parts/suggest-field';
 import { tell } from '../../parts/toast';
 
 export interface Named {
@@ -172,9 +173,15 @@ export function Attached(props: AttachedProps) {
   );
 }
 
-function AddNamed({ noun, owner, add, suggest, onAdded }: AttachedProps & { onAdded: () => void }) {
+function AddNamed({
+  noun,
+  icon,
+  owner,
+  add,
+  suggest,
+  onAdded,
+}: AttachedProps & { onAdded: () => void }) {
   const [id, setId] = useState('');
-  const listId = useId();
   const { data } = useResource(suggest(useSettled(id)));
   const { run, isBusy, failure } = useAction(async () => {
     await add(id.trim());
@@ -191,29 +198,17 @@ function AddNamed({ noun, owner, add, suggest, onAdded }: AttachedProps & { onAd
       }}
     >
       <div class="bar add-named">
-        <Field label={`Add a ${noun}`}>
-          {described => (
-            <input
-              {...described}
-              class="input"
-              autocomplete="off"
-              spellcheck={false}
-              list={listId}
-              required
-              value={id}
-              onInput={event => setId(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <SuggestField
+          label={`Add a ${noun}`}
+          icon={icon}
+          value={id}
+          onText={setId}
+          suggestions={data?.results.map(each => each.id) ?? []}
+        />
         <Button type="submit" icon="plus" isBusy={isBusy}>
           Add
         </Button>
       </div>
-      <datalist id={listId}>
-        {data?.results.map(each => (
-          <option key={each.id} value={each.id} />
-        ))}
-      </datalist>
       <Problem failure={failure} />
     </form>
   );

@@ -54,6 +54,7 @@ export default function Finder({ repository, at, onClose }: FinderProps) {
   const { paths, isCut, isBusy, failure } = usePaths(repository, at);
   const found = matching(paths, text);
   const choices = found.slice(0, SHOWN).map(path => ({
+    id: path,
     text: path,
     icon: iconOf(path),
     run: () => route(links.object(repository, at, path)),

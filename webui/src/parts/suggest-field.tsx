@@ -1,0 +1,54 @@
+/** A field for a name that exists already: what is typed finds names, and any text may be sent. */
+
+import { useRef, useState } from 'preact/hooks';
+import { Options, useCombobox } from './combobox';
+import { Field } from './field';
+import type { IconName } from './icon';
+import { useOutside } from './menu';
+import { Popover } from './popover';
+
+interface SuggestProps {
+  label: string;
+  icon: IconName;
+  value: string;
+  onText: (text: string) => void;
+  /** The names that are found for the value. */
+  suggestions: readonly string[];
+}
+
+export function SuggestField({ label, icon, value, onText, suggestions }: SuggestProps) {
+  const [isOpen, setOpen] = useState(false);
+  const anchor = useRef<HTMLDivElement>(null);
+  const close = () => setOpen(false);
+  useOutside(anchor, isOpen, close);
+  const names = isOpen ? suggestions.filter(name => name !== value && name.startsWith(value)) : [];
+  const { input, options } = useCombobox({
+    text: value,
+    onText: text => {
+      setOpen(true);
+      onText(text);
+    },
+    list: label,
+    options: names.map(name => ({ id: name, text: name, icon })),
+    isFree: true,
+    onChoose: option => {
+      close();
+      if (option) onText(option.id);
+    },
+    onEscape: names.length ? close : undefined,
+  });
+  return (
+    <div ref={anchor}>
+      <Field label={label}>
+        {described => (
+          <input {...input} {...described} class="input" required onFocus={() => setOpen(true)} />
+        )}
+      </Field>
+      {names.length > 0 && (
+        <Popover anchor={anchor} class="panel" edge="left">
+          <Options {...options} />
+        </Popover>
+      )}
+    </div>
+  );
+}
