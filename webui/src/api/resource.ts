@@ -205,15 +205,18 @@ export function useIsShown(): () => boolean {
   return () => isShown.current;
 }
 
-/** An action with its state: `run` does it, and keeps the failure to show. */
-export function useAction<Arguments extends unknown[]>(
-  act: (...given: Arguments) => Promise<void>,
-): {
+/** Something that a user does, and how it goes. */
+export interface Action<Arguments extends unknown[] = []> {
   run: (...given: Arguments) => void;
   isBusy: boolean;
   failure: Failure | undefined;
   clear: () => void;
-} {
+}
+
+/** An action with its state: `run` does it, and keeps the failure to show. */
+export function useAction<Arguments extends unknown[]>(
+  act: (...given: Arguments) => Promise<void>,
+): Action<Arguments> {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const run = (...given: Arguments) => {

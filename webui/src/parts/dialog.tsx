@@ -5,7 +5,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { Button } from './button';
-import { Problem } from './state';
+import { Form, type FormProps } from './form';
 
 interface DialogProps {
   title: string;
@@ -53,6 +53,15 @@ export function Dialog({ title, onClose, isWide, isOfAll, children }: DialogProp
   );
 }
 
+/** A dialog that is one form. */
+export function FormDialog({ title, isWide, ...form }: FormProps & Omit<DialogProps, 'isOfAll'>) {
+  return (
+    <Dialog {...{ title, isWide }} onClose={form.onClose}>
+      <Form {...form} />
+    </Dialog>
+  );
+}
+
 interface ConfirmProps {
   title: string;
   /** What is destroyed, and what stays. */
@@ -67,49 +76,33 @@ interface ConfirmProps {
 /** Asks before something is destroyed. Stays open, with the reason, if it fails. */
 export function Confirm({ title, children, action, mustType, act, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState('');
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     await act();
     onClose();
   });
   const inputId = useId();
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <div class="stack tight">{children}</div>
-        {mustType && (
-          <div class="field">
-            <label for={inputId}>
-              Type <code>{mustType}</code> to confirm
-            </label>
-            <input
-              id={inputId}
-              class="input"
-              autocomplete="off"
-              spellcheck={false}
-              value={typed}
-              onInput={event => setTyped(event.currentTarget.value)}
-            />
-          </div>
-        )}
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            type="submit"
-            isBusy={isBusy}
-            disabled={Boolean(mustType) && typed !== mustType}
-          >
-            {action}
-          </Button>
+    <FormDialog
+      {...{ title, submit, action, onClose }}
+      kind="danger"
+      isReady={!mustType || typed === mustType}
+    >
+      <div class="stack tight">{children}</div>
+      {mustType && (
+        <div class="field">
+          <label for={inputId}>
+            Type <code>{mustType}</code> to confirm
+          </label>
+          <input
+            id={inputId}
+            class="input"
+            autocomplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={event => setTyped(event.currentTarget.value)}
+          />
         </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -3,8 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
 import { ifUnchanged, type Versioned } from '../../parts/seen';
 import { Problem } from '../../parts/state';
@@ -50,8 +49,10 @@ export function EditPolicy({ read, reload = () => {}, onSaved, onClose }: EditPr
   const [id, setId] = useState(policy?.id ?? '');
   const [text, setText] = useState(jsonOf(policy?.statement));
   const content = statementsOf(text);
-  const { run, isBusy, failure } = useAction(async (statement: Statements) => {
-    const body = { id, statement };
+  const isGood = 'statement' in content;
+  const submit = useAction(async () => {
+    if (!isGood) return;
+    const body = { id, statement: content.statement };
     const params = { path: { policyId: id }, header: { 'If-Match': read?.version } };
     const saved = policy
       ? await ifUnchanged(
@@ -64,40 +65,36 @@ export function EditPolicy({ read, reload = () => {}, onSaved, onClose }: EditPr
     onClose();
     onSaved(saved);
   });
-  const isGood = 'statement' in content;
+  const { failure } = submit;
   return (
-    <Dialog title={policy ? `Edit policy ${policy.id}` : 'Create policy'} isWide onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (isGood) run(content.statement);
-        }}
-      >
-        {!policy && <TextField label="Name" value={id} onText={setId} required autofocus />}
-        <AreaField
-          label="Statements"
-          isCode
-          rows={16}
-          value={text}
-          onText={setText}
-          problem={isGood ? undefined : content.problem}
-          hint="effect is allow or deny. Actions and resources may have wildcards: * and ?. A denial beats every permission."
-        />
-        <Problem failure={failure} />
-        {failure?.status === 412 && policy && (
-          <details open>
-            <summary>The policy as it is now</summary>
-            <pre class="code-box">{jsonOf(policy.statement)}</pre>
-          </details>
-        )}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>
-            Save policy
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={policy ? `Edit policy ${policy.id}` : 'Create policy'}
+      isWide
+      action="Save policy"
+      isReady={isGood}
+      {...{ submit, onClose }}
+      problem={
+        <>
+          <Problem failure={failure} />
+          {failure?.status === 412 && policy && (
+            <details open>
+              <summary>The policy as it is now</summary>
+              <pre class="code-box">{jsonOf(policy.statement)}</pre>
+            </details>
+          )}
+        </>
+      }
+    >
+      {!policy && <TextField label="Name" value={id} onText={setId} required autofocus />}
+      <AreaField
+        label="Statements"
+        isCode
+        rows={16}
+        value={text}
+        onText={setText}
+        problem={isGood ? undefined : content.problem}
+        hint="effect is allow or deny. Actions and resources may have wildcards: * and ?. A denial beats every permission."
+      />
+    </FormDialog>
   );
 }

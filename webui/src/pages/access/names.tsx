@@ -6,7 +6,7 @@ import { useLocation } from 'preact-iso';
 import type { Read } from '../../api/cache';
 import { type Page, useAction, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
@@ -91,26 +91,11 @@ interface CreateProps {
 /** The dialog that asks for the name of something new. */
 export function CreateNamed({ title, create, onClose, hint }: CreateProps) {
   const [id, setId] = useState('');
-  const { run, isBusy, failure } = useAction(() => create(id.trim()));
+  const submit = useAction(() => create(id.trim()));
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <TextField label="Name" hint={hint} value={id} onText={setId} required autofocus />
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!id.trim()}>
-            {title}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...{ title, submit, onClose }} action={title} isReady={Boolean(id.trim())}>
+      <TextField label="Name" hint={hint} value={id} onText={setId} required autofocus />
+    </FormDialog>
   );
 }
 

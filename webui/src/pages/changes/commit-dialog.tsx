@@ -5,8 +5,7 @@ import { answer, api } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { AreaField, CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
@@ -25,7 +24,7 @@ export function CommitDialog({ repository, branch, onDone, onClose }: CommitProp
   const [message, setMessage] = useState('');
   const [metadata, setMetadata] = useState<Metadata>([]);
   const [isEmptyAllowed, setEmptyAllowed] = useState(false);
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const commit = await answer(
       api.POST('/repositories/{repository}/branches/{branch}/commits', {
         params: { path: { repository, branch } },
@@ -42,48 +41,45 @@ export function CommitDialog({ repository, branch, onDone, onClose }: CommitProp
     onDone();
     onClose();
   });
+  const { isBusy, failure } = submit;
   return (
-    <Dialog title={`Commit to ${branch}`} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (message.trim()) run();
-        }}
-      >
-        <Pending {...{ repository, branch }} />
-        <AreaField
-          label="Message"
-          hint="What changed, and why. The first line shows in lists."
-          value={message}
-          onText={setMessage}
-          required
-          autofocus
-        />
-        <MetadataField rows={metadata} onRows={setMetadata} />
-        <CheckField
-          label="Allow a commit without changes"
-          isChecked={isEmptyAllowed}
-          onCheck={setEmptyAllowed}
-        />
-        <HookProblem failure={failure} repository={repository} />
-        {failure?.status === 0 && (
-          <p>
-            If it was made, it is the newest of the{' '}
-            <a href={links.commits(repository, branch)}>commits of {branch}</a>.
-          </p>
-        )}
-        {isBusy && <RunningTask repository={repository} branch={branch} isExpected />}
-        <div class="actions">
-          <a class="small quiet push" href={links.tasks(repository)} hidden={!isBusy}>
-            Long work shows on the page of tasks
-          </a>
-          <Button onClick={onClose}>{isBusy ? 'Close; the work goes on' : 'Cancel'}</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!message.trim()}>
-            Commit
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Commit to ${branch}`}
+      action="Commit"
+      isReady={Boolean(message.trim())}
+      cancel={isBusy ? 'Close; the work goes on' : undefined}
+      {...{ submit, onClose }}
+      problem={
+        <>
+          <HookProblem failure={failure} repository={repository} />
+          {failure?.status === 0 && (
+            <p>
+              If it was made, it is the newest of the{' '}
+              <a href={links.commits(repository, branch)}>commits of {branch}</a>.
+            </p>
+          )}
+        </>
+      }
+    >
+      <Pending {...{ repository, branch }} />
+      <AreaField
+        label="Message"
+        hint="What changed, and why. The first line shows in lists."
+        value={message}
+        onText={setMessage}
+        required
+        autofocus
+      />
+      <MetadataField rows={metadata} onRows={setMetadata} />
+      <CheckField
+        label="Allow a commit without changes"
+        isChecked={isEmptyAllowed}
+        onCheck={setEmptyAllowed}
+      />
+      {isBusy && <RunningTask repository={repository} branch={branch} isExpected />}
+      <a class="small quiet" href={links.tasks(repository)} hidden={!isBusy}>
+        Long work shows on the page of tasks
+      </a>
+    </FormDialog>
   );
 }

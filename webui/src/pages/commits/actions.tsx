@@ -6,9 +6,8 @@ import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
-import { SelectField, TextField } from '../../parts/field';
+import { FormDialog } from '../../parts/dialog';
+import { SelectField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { Icon, type IconName } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
@@ -16,6 +15,7 @@ import { RefPicker } from '../../parts/ref-picker';
 import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
 import { isCommitId, shortId } from '../../parts/words';
+import { CreateRef } from '../refs/create';
 import { MoveDialog } from './move';
 import { RevertDialog } from './revert';
 
@@ -70,7 +70,13 @@ export function CommitMenu({ commit, branch, onDone, text }: CommitProps) {
         </a>
       </Menu>
       {(asked === 'branch' || asked === 'tag') && (
-        <NameDialog kind={asked} commit={commit} onDone={onDone} onClose={close} />
+        <CreateRef
+          kind={asked}
+          repository={repository.id}
+          source={commit.id}
+          onCreated={onDone}
+          onClose={close}
+        />
       )}
       {asked === 'revert' && (
         <RevertDialog commits={[commit]} branch={branch} onDone={onDone} onClose={close} />
@@ -96,54 +102,13 @@ interface DialogProps {
   onClose: () => void;
 }
 
-function NameDialog({ kind, commit, onDone, onClose }: DialogProps & { kind: 'branch' | 'tag' }) {
-  const repository = useRepository().id;
-  const [name, setName] = useState('');
-  const { run, isBusy, failure } = useAction(async () => {
-    const params = { path: { repository } };
-    const id = name.trim();
-    if (kind === 'branch') {
-      const body = { name: id, source: commit.id, force: false, hidden: false };
-      await answer(
-        api.POST('/repositories/{repository}/branches', { params, body, parseAs: 'text' }),
-      );
-    } else {
-      const body = { id, ref: commit.id, force: false };
-      await answer(api.POST('/repositories/{repository}/tags', { params, body }));
-    }
-    tell(`${kind === 'branch' ? 'Branch' : 'Tag'} ${id} was created.`);
-    onDone();
-    onClose();
-  });
-  return (
-    <Dialog title={`Create a ${kind} at ${shortId(commit.id)}`} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <TextField label="Name" value={name} onText={setName} required autofocus />
-        <HookProblem failure={failure} repository={repository} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create {kind}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
 function PickDialog({ commit, branch, onDone, onClose }: DialogProps & { branch: string }) {
   const repository = useRepository();
   const { route } = useLocation();
   const isMerge = commit.parents.length > 1;
   const [to, setTo] = useState(isCommitId(branch) ? repository.default_branch : branch);
   const [parent, setParent] = useState('1');
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const made = await answer(
       api.POST('/repositories/{repository}/branches/{branch}/cherry-pick', {
         params: { path: { repository: repository.id, branch: to } },
@@ -161,36 +126,26 @@ function PickDialog({ commit, branch, onDone, onClose }: DialogProps & { branch:
     route(links.commit(repository.id, made.id));
   });
   return (
-    <Dialog title={`Cherry-pick ${shortId(commit.id)}`} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <p>A new commit on the branch repeats the changes of this commit.</p>
-        <div class="field">
-          <span class="label">Branch</span>
-          <RefPicker
-            repository={repository.id}
-            value={to}
-            kinds={['branch']}
-            label="Branch"
-            onChoose={setTo}
-          />
-        </div>
-        {isMerge && <ParentField commit={commit} value={parent} onText={setParent} />}
-        <HookProblem failure={failure} repository={repository.id} />
-        {isBusy && <RunningTask repository={repository.id} branch={to} isExpected />}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Cherry-pick to {to}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Cherry-pick ${shortId(commit.id)}`}
+      action={`Cherry-pick to ${to}`}
+      problem={<HookProblem failure={submit.failure} repository={repository.id} />}
+      {...{ submit, onClose }}
+    >
+      <p>A new commit on the branch repeats the changes of this commit.</p>
+      <div class="field">
+        <span class="label">Branch</span>
+        <RefPicker
+          repository={repository.id}
+          value={to}
+          kinds={['branch']}
+          label="Branch"
+          onChoose={setTo}
+        />
+      </div>
+      {isMerge && <ParentField commit={commit} value={parent} onText={setParent} />}
+      {submit.isBusy && <RunningTask repository={repository.id} branch={to} isExpected />}
+    </FormDialog>
   );
 }
 

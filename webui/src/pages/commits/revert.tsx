@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, useIsShown } from '../../api/resource';
 import { RunningTask } from '../../parts/branch-task';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
@@ -28,7 +27,7 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
   const [isEmptyAllowed, setEmptyAllowed] = useState(false);
   const [done, setDone] = useState(0);
   const isShown = useIsShown();
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     for (const [at, commit] of commits.entries()) {
       // After a failure, those that were reverted are not reverted again.
       if (at < done) continue;
@@ -44,54 +43,44 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
     onClose();
   });
   return (
-    <Dialog title={`Revert ${countText(commits.length, 'commit')}`} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <p>
-          For each commit, the newest first, a new commit undoes its changes. The history stays. Of
-          a merge, the changes since its first parent are undone.
-        </p>
-        <ol class="revert-order">
-          {commits.map((commit, at) => (
-            <li key={commit.id}>
-              <code>{commit.id.slice(0, 8)}</code> {commit.message.split('\n')[0]}
-              {at < done && <span class="badge green">Reverted</span>}
-            </li>
-          ))}
-        </ol>
-        <div class="field">
-          <span class="label">On branch</span>
-          <RefPicker
-            repository={repository.id}
-            value={on}
-            kinds={['branch']}
-            label="On branch"
-            onChoose={chosen => {
-              setOn(chosen);
-              setDone(0);
-            }}
-          />
-        </div>
-        <CheckField
-          label="Allow commits without changes"
-          isChecked={isEmptyAllowed}
-          onCheck={setEmptyAllowed}
+    <FormDialog
+      title={`Revert ${countText(commits.length, 'commit')}`}
+      problem={<HookProblem failure={submit.failure} repository={repository.id} />}
+      {...{ submit, onClose }}
+      action={`${done ? 'Revert the rest' : 'Revert'} on ${on}`}
+    >
+      <p>
+        For each commit, the newest first, a new commit undoes its changes. The history stays. Of a
+        merge, the changes since its first parent are undone.
+      </p>
+      <ol class="revert-order">
+        {commits.map((commit, at) => (
+          <li key={commit.id}>
+            <code>{commit.id.slice(0, 8)}</code> {commit.message.split('\n')[0]}
+            {at < done && <span class="badge green">Reverted</span>}
+          </li>
+        ))}
+      </ol>
+      <div class="field">
+        <span class="label">On branch</span>
+        <RefPicker
+          repository={repository.id}
+          value={on}
+          kinds={['branch']}
+          label="On branch"
+          onChoose={chosen => {
+            setOn(chosen);
+            setDone(0);
+          }}
         />
-        <HookProblem failure={failure} repository={repository.id} />
-        {isBusy && <RunningTask repository={repository.id} branch={on} isExpected />}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            {done ? 'Revert the rest' : 'Revert'} on {on}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      </div>
+      <CheckField
+        label="Allow commits without changes"
+        isChecked={isEmptyAllowed}
+        onCheck={setEmptyAllowed}
+      />
+      {submit.isBusy && <RunningTask repository={repository.id} branch={on} isExpected />}
+    </FormDialog>
   );
 }
 

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { RunningTask } from '../../parts/branch-task';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { AreaField, CheckField, SelectField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
@@ -57,7 +56,7 @@ export function MergeDialog(props: MergeProps) {
   const put = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
   const [chosen, setChosen] = useState<Resolutions>({});
   const [isConflict, setConflict] = useState(false);
-  const { run, isBusy, failure } = useAction(async (resolutions: Resolutions) => {
+  const submit = useAction(async (resolutions: Resolutions) => {
     const path = { repository, sourceRef: source, destinationBranch: destination };
     const header = onlyAt(heads?.destination_commit_id);
     const request = api.POST(
@@ -84,64 +83,53 @@ export function MergeDialog(props: MergeProps) {
     onDone();
     onClose();
   });
+  const { run, isBusy, failure } = submit;
   const isUndecided = isConflict && !options.strategy;
+  const problem = isMoved(failure) ? (
+    <Problem
+      failure={failure}
+      action="Look again"
+      retry={() => {
+        onLook();
+        onHide();
+      }}
+    />
+  ) : (
+    <HookProblem {...{ failure, repository }} />
+  );
   return (
-    <Dialog title={`Merge ${shortId(source)} into ${destination}`} isWide onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run({});
-        }}
-      >
-        <AreaField
-          label="Message"
-          hint="Without one, the commit says what was merged."
-          value={message}
-          onText={text => put({ message: text })}
-          autofocus
-        />
-        <MetadataField rows={metadata} onRows={rows => put({ metadata: rows })} />
-        <OptionFields
-          {...{ source, destination, options }}
-          onOptions={options => put({ options })}
-        />
-        {isConflict && heads && (
-          <Conflicts
-            {...{ repository, source, destination, heads, chosen, isBusy }}
-            onChosen={setChosen}
-            onMerge={run}
-          >
-            {failure?.status !== 409 && <HookProblem {...{ failure, repository }} />}
-          </Conflicts>
-        )}
-        {!isConflict && isMoved(failure) && (
-          <Problem
-            failure={failure}
-            action="Look again"
-            retry={() => {
-              onLook();
-              onHide();
-            }}
-          />
-        )}
-        {!isConflict && !isMoved(failure) && <HookProblem {...{ failure, repository }} />}
-        {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
-        <div class="actions">
-          <Button onClick={onClose}>{isBusy ? 'Close; the work goes on' : 'Cancel'}</Button>
-          <Button
-            kind={isUndecided ? undefined : 'primary'}
-            icon="merge"
-            type="submit"
-            isBusy={isBusy}
-            disabled={isUndecided}
-            title={isUndecided ? 'Choose whose objects win, above' : undefined}
-          >
-            Merge into {destination}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Merge ${shortId(source)} into ${destination}`}
+      isWide
+      action={`Merge into ${destination}`}
+      icon="merge"
+      submit={{ ...submit, run: () => run({}) }}
+      isReady={!isUndecided}
+      reason="Choose whose objects win, above"
+      cancel={isBusy ? 'Close; the work goes on' : undefined}
+      onClose={onClose}
+      problem={isConflict ? null : problem}
+    >
+      <AreaField
+        label="Message"
+        hint="Without one, the commit says what was merged."
+        value={message}
+        onText={text => put({ message: text })}
+        autofocus
+      />
+      <MetadataField rows={metadata} onRows={rows => put({ metadata: rows })} />
+      <OptionFields {...{ source, destination, options }} onOptions={options => put({ options })} />
+      {isConflict && heads && (
+        <Conflicts
+          {...{ repository, source, destination, heads, chosen, isBusy }}
+          onChosen={setChosen}
+          onMerge={run}
+        >
+          {failure?.status !== 409 && <HookProblem {...{ failure, repository }} />}
+        </Conflicts>
+      )}
+      {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
+    </FormDialog>
   );
 }
 

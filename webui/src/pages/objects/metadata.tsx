@@ -4,10 +4,8 @@ import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import type { Place } from '../../api/objects';
 import { useAction } from '../../api/resource';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { type Metadata, MetadataField } from '../../parts/metadata-field';
-import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
 interface EditProps {
@@ -22,7 +20,7 @@ export function EditMetadata({ place, metadata, onClose, onSaved }: EditProps) {
   const [rows, setRows] = useState<Metadata>(() =>
     Object.entries(metadata).map(([key, value]) => ({ key, value })),
   );
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     // As they are, so that what was not touched stays.
     const set = Object.fromEntries(rows.filter(row => row.key).map(row => [row.key, row.value]));
     await answer(
@@ -36,23 +34,8 @@ export function EditMetadata({ place, metadata, onClose, onSaved }: EditProps) {
     onClose();
   });
   return (
-    <Dialog title="Edit metadata" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <MetadataField rows={rows} onRows={setRows} />
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Edit metadata" action="Save" {...{ submit, onClose }}>
+      <MetadataField rows={rows} onRows={setRows} />
+    </FormDialog>
   );
 }

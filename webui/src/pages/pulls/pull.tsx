@@ -7,7 +7,7 @@ import { useAction, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
@@ -277,7 +277,7 @@ function Edit({ pull, reload, onClose }: EditProps) {
   const { id: repository } = useRepository();
   const [title, setTitle] = useState(pull.title);
   const [description, setDescription] = useState(pull.description);
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const params = { path: { repository, pull_request: pull.id } };
     const body = { title, description, status: null, reviewers: null };
     await answer(api.PATCH(ADDRESS, { params, body }));
@@ -286,24 +286,9 @@ function Edit({ pull, reload, onClose }: EditProps) {
     onClose();
   });
   return (
-    <Dialog title="Edit pull request" onClose={onClose} isWide>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          run();
-        }}
-      >
-        <TextField label="Title" value={title} onText={setTitle} required autofocus />
-        <AreaField label="Description" value={description} onText={setDescription} rows={10} />
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Edit pull request" isWide action="Save" {...{ submit, onClose }}>
+      <TextField label="Title" value={title} onText={setTitle} required autofocus />
+      <AreaField label="Description" value={description} onText={setDescription} rows={10} />
+    </FormDialog>
   );
 }

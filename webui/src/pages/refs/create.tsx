@@ -3,11 +3,10 @@
 import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import { useAction } from '../../api/resource';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
-import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
 const NAMES = {
@@ -36,54 +35,46 @@ interface CreateProps {
 export function CreateRef({ kind, repository, source: proposed, onCreated, onClose }: CreateProps) {
   const [name, setName] = useState('');
   const [source, setSource] = useState(proposed);
-  const { run, isBusy, failure, clear } = useAction(async () => {
+  const submit = useAction(async () => {
     await create(kind, repository, name, source);
     tell(`${kind === 'branch' ? 'Branch' : 'Tag'} ${name} was created.`);
     onCreated(name);
     onClose();
   });
+  const { failure, clear } = submit;
   const isTaken = failure?.status === 409;
   let problem: string | undefined;
   if (isTaken) problem = `There is a ${kind} ${name} already. Choose another name.`;
   else if (name && !NAMES[kind].valid.test(name)) problem = NAMES[kind].problem;
   return (
-    <Dialog title={`Create ${kind}`} onClose={onClose}>
-      <form
-        class="form ref-form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (!problem) run();
+    <FormDialog
+      title={`Create ${kind}`}
+      action={`Create ${kind}`}
+      isReady={!problem}
+      problem={<HookProblem failure={isTaken ? undefined : failure} repository={repository} />}
+      {...{ submit, onClose }}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onText={text => {
+          setName(text);
+          clear();
         }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onText={text => {
-            setName(text);
-            clear();
-          }}
-          problem={problem}
-          required
-          autofocus
-        />
-        <div class="field">
-          <span class="label">{kind === 'branch' ? 'From' : 'Names'}</span>
-          <RefPicker repository={repository} value={source} onChoose={setSource} label="Source" />
-          <span class="hint">
-            {kind === 'branch'
-              ? 'The branch begins with the committed objects of this ref. Nothing is copied.'
-              : 'The tag names the commit of this ref, and stays with it.'}
-          </span>
-        </div>
-        {!isTaken && <Problem failure={failure} />}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create {kind}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        problem={problem}
+        required
+        autofocus
+      />
+      <div class="field">
+        <span class="label">{kind === 'branch' ? 'From' : 'Names'}</span>
+        <RefPicker repository={repository} value={source} onChoose={setSource} label="Source" />
+        <span class="hint">
+          {kind === 'branch'
+            ? 'The branch begins with the committed objects of this ref. Nothing is copied.'
+            : 'The tag names the commit of this ref, and stays with it.'}
+        </span>
+      </div>
+    </FormDialog>
   );
 }
 

@@ -6,8 +6,7 @@ import { answer, api, type Failure } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { CheckField, TextField } from '../../parts/field';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
@@ -37,7 +36,7 @@ export function CreateRepository({
   const [branch, setBranch] = useState('main');
   const [isSample, setSample] = useState(hasSampleData);
   const suggested = `${prefix.replace(/\/$/, '')}/${name}`;
-  const { run, isBusy, failure, clear } = useAction(async () => {
+  const submit = useAction(async () => {
     const body = {
       name,
       storage_namespace: namespace ?? suggested,
@@ -50,55 +49,47 @@ export function CreateRepository({
     tell(`Repository ${name} was created.`);
     route(links.objects(name));
   });
+  const { failure, clear } = submit;
   const problem = problemOf(name, failure);
   // Its field tells what is wrong with the namespace.
   const isNamespace = failure?.status === 400 && /namespace|overlaps/.test(failure.message);
   return (
-    <Dialog title="Create repository" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (!problem) run();
+    <FormDialog
+      title="Create repository"
+      action="Create repository"
+      isReady={!problem}
+      problem={<Problem failure={problem || isNamespace ? undefined : failure} />}
+      {...{ submit, onClose }}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onText={text => {
+          setName(text);
+          clear();
         }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onText={text => {
-            setName(text);
-            clear();
-          }}
-          problem={problem}
-          required
-          autofocus
-        />
-        <TextField
-          label="Storage namespace"
-          hint="Where its objects are stored. Choose a place that no other repository uses."
-          value={namespace ?? suggested}
-          onText={text => {
-            setNamespace(text);
-            clear();
-          }}
-          problem={isNamespace ? failure.message : undefined}
-          required
-        />
-        <TextField label="Default branch" value={branch} onText={setBranch} required />
-        <CheckField
-          label="Add sample data"
-          hint="Some tables and files to try things on."
-          isChecked={isSample}
-          onCheck={setSample}
-        />
-        {!problem && !isNamespace && <Problem failure={failure} />}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create repository
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        problem={problem}
+        required
+        autofocus
+      />
+      <TextField
+        label="Storage namespace"
+        hint="Where its objects are stored. Choose a place that no other repository uses."
+        value={namespace ?? suggested}
+        onText={text => {
+          setNamespace(text);
+          clear();
+        }}
+        problem={isNamespace ? failure.message : undefined}
+        required
+      />
+      <TextField label="Default branch" value={branch} onText={setBranch} required />
+      <CheckField
+        label="Add sample data"
+        hint="Some tables and files to try things on."
+        isChecked={isSample}
+        onCheck={setSample}
+      />
+    </FormDialog>
   );
 }

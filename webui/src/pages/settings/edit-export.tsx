@@ -3,10 +3,8 @@
 import { useState } from 'preact/hooks';
 import { answer, api, Failure, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
-import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { AreaField, CheckField, TextField } from '../../parts/field';
-import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { problemOfPatterns } from './patterns';
 
@@ -50,7 +48,7 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
   const [isForced, setForced] = useState(false);
   const problem = problemOfPatterns(patterns);
   const isGood = !problem && !problemOfUri(path) && !problemOfUri(status);
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const body = {
       exportPath: path,
       exportStatusPath: status || null,
@@ -67,61 +65,52 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
     onClose();
   });
   return (
-    <Dialog title={`Export of ${branch}`} isWide onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (isGood) run();
-        }}
-      >
-        <TextField
-          label="Export path"
-          hint="It belongs to this branch alone. Your administrator allows paths by a setting."
-          placeholder="s3://company-bucket/example/latest"
-          value={path}
-          onText={setPath}
-          problem={problemOfUri(path)}
-          required
-        />
-        <TextField
-          label="Status path (optional)"
-          hint="Reports and manifests of the export are written here."
-          value={status}
-          onText={setStatus}
-          problem={problemOfUri(status)}
-        />
-        <AreaField
-          label="Patterns of success files (optional)"
-          isCode
-          rows={4}
-          hint="One regular expression of RE2 a line. A directory that matches gets an empty _lakefs_success when everything in it is exported. An object that matches is itself a success file: it is copied last in its directory."
-          value={patterns}
-          onText={setPatterns}
-          problem={problem}
-        />
+    <FormDialog
+      title={`Export of ${branch}`}
+      isWide
+      action="Save and export"
+      isReady={isGood}
+      {...{ submit, onClose }}
+    >
+      <TextField
+        label="Export path"
+        hint="It belongs to this branch alone. Your administrator allows paths by a setting."
+        placeholder="s3://company-bucket/example/latest"
+        value={path}
+        onText={setPath}
+        problem={problemOfUri(path)}
+        required
+      />
+      <TextField
+        label="Status path (optional)"
+        hint="Reports and manifests of the export are written here."
+        value={status}
+        onText={setStatus}
+        problem={problemOfUri(status)}
+      />
+      <AreaField
+        label="Patterns of success files (optional)"
+        isCode
+        rows={4}
+        hint="One regular expression of RE2 a line. A directory that matches gets an empty _lakefs_success when everything in it is exported. An object that matches is itself a success file: it is copied last in its directory."
+        value={patterns}
+        onText={setPatterns}
+        problem={problem}
+      />
+      <CheckField
+        label="Export every later commit"
+        hint="Without it, the branch is exported now and when somebody runs it."
+        isChecked={isContinuous}
+        onCheck={setContinuous}
+      />
+      {path === taken && (
         <CheckField
-          label="Export every later commit"
-          hint="Without it, the branch is exported now and when somebody runs it."
-          isChecked={isContinuous}
-          onCheck={setContinuous}
+          label="Export to this path all the same"
+          hint="Objects that have the names of exported ones are overwritten."
+          isChecked={isForced}
+          onCheck={setForced}
         />
-        <Problem failure={failure} />
-        {path === taken && (
-          <CheckField
-            label="Export to this path all the same"
-            hint="Objects that have the names of exported ones are overwritten."
-            isChecked={isForced}
-            onCheck={setForced}
-          />
-        )}
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>
-            Save and export
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
-import { Dialog } from '../../parts/dialog';
+import { FormDialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
 import { useRepository } from '../../parts/repository';
 import { ifUnchanged } from '../../parts/seen';
@@ -45,58 +45,50 @@ export function EditPolicy({ policy, start, onMoved, onSaved, onClose }: EditPro
   const rules = 'rules' in read ? read.rules : undefined;
   const problem = 'problem' in read ? read.problem : undefined;
   const draft = isForm ? draftOf(text) : undefined;
-  const { run, isBusy, failure } = useAction(async (body: Rules) => {
-    await ifUnchanged('the policy', replacePolicy(repository, policy, body), onMoved);
+  const submit = useAction(async () => {
+    if (!rules) return;
+    await ifUnchanged('the policy', replacePolicy(repository, policy, rules), onMoved);
     onSaved();
     tell('The retention policy was saved.');
     onClose();
   });
   return (
-    <Dialog title="Edit policy" isWide onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (rules) run(rules);
-        }}
-      >
-        <div class="bar">
-          <div class="tabs grow" role="tablist" aria-label="How to edit">
-            <Tab text="JSON" isHere={!isForm} onClick={() => setForm(false)} />
-            <Tab text="Form" isHere={isForm} onClick={() => setForm(true)} />
-          </div>
-          <Button isSmall onClick={() => setText(rulesText(EXAMPLE))}>
-            Insert the example
-          </Button>
+    <FormDialog
+      title="Edit policy"
+      isWide
+      action="Save policy"
+      isReady={Boolean(rules)}
+      {...{ submit, onClose }}
+    >
+      <div class="bar">
+        <div class="tabs grow" role="tablist" aria-label="How to edit">
+          <Tab text="JSON" isHere={!isForm} onClick={() => setForm(false)} />
+          <Tab text="Form" isHere={isForm} onClick={() => setForm(true)} />
         </div>
-        {draft ? (
-          <>
-            <RulesForm rules={draft} onRules={changed => setText(rulesText(changed))} />
-            {problem && hasDays(draft) && <Notice kind="danger">{problem}</Notice>}
-          </>
-        ) : (
-          <AreaField
-            label="Policy"
-            isCode
-            rows={10}
-            value={text}
-            onText={setText}
-            problem={problem}
-            hint="Branches without a rule of their own keep objects for default_retention_days."
-          />
-        )}
-        {rules && (
-          <Preview before={policy.setting ?? undefined} rules={rules} repository={repository} />
-        )}
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!rules}>
-            Save policy
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        <Button isSmall onClick={() => setText(rulesText(EXAMPLE))}>
+          Insert the example
+        </Button>
+      </div>
+      {draft ? (
+        <>
+          <RulesForm rules={draft} onRules={changed => setText(rulesText(changed))} />
+          {problem && hasDays(draft) && <Notice kind="danger">{problem}</Notice>}
+        </>
+      ) : (
+        <AreaField
+          label="Policy"
+          isCode
+          rows={10}
+          value={text}
+          onText={setText}
+          problem={problem}
+          hint="Branches without a rule of their own keep objects for default_retention_days."
+        />
+      )}
+      {rules && (
+        <Preview before={policy.setting ?? undefined} rules={rules} repository={repository} />
+      )}
+    </FormDialog>
   );
 }
 

@@ -3,11 +3,9 @@
 import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../api/client';
 import { useAction } from '../../api/resource';
-import { Button } from '../../parts/button';
-import { Confirm, Dialog } from '../../parts/dialog';
+import { Confirm, FormDialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
 import { useRepository } from '../../parts/repository';
-import { Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { amountText, type Run } from './collection-run';
@@ -33,24 +31,15 @@ export function StartCollection({ isDry, ...rest }: StartProps) {
 
 function StartDry({ onStarted, onClose }: Omit<StartProps, 'isDry'>) {
   const { id: repository } = useRepository();
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     await start(repository, true);
     onStarted();
     onClose();
   });
   return (
-    <Dialog title="Start a dry run?" onClose={onClose}>
-      <div class="form">
-        <p>It reports what a collection would delete now. It deletes nothing.</p>
-        <Problem failure={failure} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" isBusy={isBusy} onClick={run}>
-            Start a dry run
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <FormDialog title="Start a dry run?" action="Start a dry run" {...{ submit, onClose }}>
+      <p>It reports what a collection would delete now. It deletes nothing.</p>
+    </FormDialog>
   );
 }
 

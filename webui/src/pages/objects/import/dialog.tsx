@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import { answer, api, type Failure, failureOfAnswer } from '../../../api/client';
 import { useAction } from '../../../api/resource';
 import { links } from '../../../links';
-import { Button, LinkButton } from '../../../parts/button';
+import { LinkButton } from '../../../parts/button';
 import { Dialog } from '../../../parts/dialog';
 import { TextField } from '../../../parts/field';
+import { Form } from '../../../parts/form';
 import { HookProblem } from '../../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../../parts/metadata-field';
 import { Notice } from '../../../parts/state';
@@ -42,7 +43,7 @@ function Asked({
   const [sources, setSources] = useState<Source[]>([newSource(path)]);
   const [message, setMessage] = useState('');
   const [metadata, setMetadata] = useState<Metadata>([]);
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const commit = {
       message: message.trim(),
       metadata: metadataOf(metadata),
@@ -61,12 +62,22 @@ function Asked({
   const isReady = sources.every(isComplete);
   const replacesAll = isReady && replacedFolders(sources).includes('');
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        if (isReady) run();
-      }}
+    <Form
+      action={replacesAll ? `Replace everything on ${branch}` : 'Import'}
+      kind={replacesAll ? 'danger' : 'primary'}
+      {...{ submit, isReady, onClose }}
+      problem={
+        <>
+          <HookProblem failure={submit.failure} repository={repository} />
+          {isDirty(submit.failure) && (
+            <div>
+              <LinkButton href={links.changes(repository, branch)}>
+                See the uncommitted changes
+              </LinkButton>
+            </div>
+          )}
+        </>
+      }
     >
       <p class="quiet">
         The objects stay where they are: the branch gets a commit that names them. An object that is
@@ -81,26 +92,7 @@ function Asked({
         onText={setMessage}
       />
       <MetadataField rows={metadata} onRows={setMetadata} />
-      <HookProblem failure={failure} repository={repository} />
-      {isDirty(failure) && (
-        <div>
-          <LinkButton href={links.changes(repository, branch)}>
-            See the uncommitted changes
-          </LinkButton>
-        </div>
-      )}
-      <div class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          kind={replacesAll ? 'danger' : 'primary'}
-          type="submit"
-          isBusy={isBusy}
-          disabled={!isReady}
-        >
-          {replacesAll ? `Replace everything on ${branch}` : 'Import'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,10 +4,9 @@ import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../../api/client';
 import { useAction, useResource } from '../../../api/resource';
 import { links } from '../../../links';
-import { Button } from '../../../parts/button';
 import { SelectField, TextField } from '../../../parts/field';
+import { Form } from '../../../parts/form';
 import { useSettled } from '../../../parts/settled';
-import { Problem } from '../../../parts/state';
 import { countText } from '../../../parts/words';
 import { cancelTask, useTasks, WorkView } from '../../../parts/work';
 import type { MoveProps } from './props';
@@ -56,7 +55,7 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
     return results.length > 0;
   });
   const hasObjects = asked === target && there.data;
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     const params = { path: { repository, branch }, query: { dest_prefix: target } };
     const body = { src_prefix: source, if_exists: ifExists, force: false };
     const at = '/repositories/{repository}/branches/{branch}/objects';
@@ -68,12 +67,10 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
     onBegun(id, target);
   });
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        if (isReady) run();
-      }}
+    <Form
+      action={isCopy ? 'Copy' : 'Move'}
+      kind={hasObjects && ifExists === 'overwrite' ? 'danger' : 'primary'}
+      {...{ submit, isReady, onClose }}
     >
       <TextField
         label="New folder"
@@ -92,19 +89,7 @@ function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedPr
         />
       )}
       <p class="small quiet">These are uncommitted changes of {branch}; no data are copied.</p>
-      <Problem failure={failure} />
-      <div class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          kind={hasObjects && ifExists === 'overwrite' ? 'danger' : 'primary'}
-          type="submit"
-          isBusy={isBusy}
-          disabled={!isReady}
-        >
-          {isCopy ? 'Copy' : 'Move'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

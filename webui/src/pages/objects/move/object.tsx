@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../../api/client';
 import { exists } from '../../../api/objects';
 import { useAction, useIsShown, useResource } from '../../../api/resource';
-import { Button } from '../../../parts/button';
 import { TextField } from '../../../parts/field';
+import { Form } from '../../../parts/form';
 import { useSettled } from '../../../parts/settled';
 import { Notice, Problem } from '../../../parts/state';
 import { tell } from '../../../parts/toast';
@@ -83,7 +83,7 @@ export function MoveObject(props: MoveProps) {
   // What is known is of the path that was typed last.
   const isKnown = asked === target && there.data !== undefined;
   const isShown = useIsShown();
-  const { run, isBusy, failure } = useAction(async () => {
+  const submit = useAction(async () => {
     // A move whose deletion failed goes on there; nothing is copied twice.
     const copy = copied ?? (await copyTo(props, target, there.data ?? false));
     if (!isShown()) return tell(`${source} was copied to ${target}, and is still there as well.`);
@@ -98,12 +98,13 @@ export function MoveObject(props: MoveProps) {
   });
   const replaces = isKnown && there.data && !copied;
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        if (!isSame) run();
-      }}
+    <Form
+      action={
+        copied ? 'Delete at the old path' : replaces ? 'Replace it' : isCopy ? 'Copy' : 'Move'
+      }
+      kind={replaces ? 'danger' : 'primary'}
+      isReady={!isSame && isKnown}
+      {...{ submit, onClose }}
     >
       <TextField
         label="New path"
@@ -118,18 +119,6 @@ export function MoveObject(props: MoveProps) {
       )}
       <p class="small quiet">It is an uncommitted change of {branch}; no data are copied.</p>
       <Problem failure={there.failure} retry={there.reload} />
-      <Problem failure={failure} />
-      <div class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          kind={replaces ? 'danger' : 'primary'}
-          type="submit"
-          isBusy={isBusy}
-          disabled={isSame || !isKnown}
-        >
-          {copied ? 'Delete at the old path' : replaces ? 'Replace it' : isCopy ? 'Copy' : 'Move'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
