@@ -1,8 +1,8 @@
 /** The least and the greatest value that the row groups tell, as they are stored: the reader would round them. */
 
 import type { AsyncBuffer, FileMetaData, ParquetType } from 'hyparquet';
-import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import type { ColumnFacts } from '../column-facts';
+import { readStruct, type Struct } from './thrift';
 import { type Most, type Type, textOf } from './types';
 import type { Raw } from './values';
 
@@ -32,19 +32,17 @@ export async function rawStatistics(
   const tail = await file.slice(Math.max(0, end - Math.max(length, TAIL_BYTES)), end);
   const view = new DataView(tail, tail.byteLength - length, metadata.metadata_length);
   // The fields' numbers are those of parquet.thrift.
-  const groups = deserializeTCompactProtocol({ view, offset: 0 }).field_4 as Thrift[];
+  const groups = readStruct(view)[4] as Struct[];
   return groups.map(group =>
-    (group.field_1 as Thrift[]).map(column => {
-      const chunk = column.field_3 as Thrift | undefined;
-      const statistics = chunk?.field_12 as Thrift | undefined;
+    (group[1] as Struct[]).map(column => {
+      const chunk = column[3] as Struct | undefined;
+      const statistics = chunk?.[12] as Struct | undefined;
       if (!statistics) return undefined;
-      const isEmpty = statistics.field_3 === chunk?.field_5;
-      return { isEmpty, ...statisticsOf(statistics, TYPES[Number(chunk?.field_1)]) };
+      const isEmpty = statistics[3] === chunk?.[5];
+      return { isEmpty, ...statisticsOf(statistics, TYPES[Number(chunk?.[1])]) };
     }),
   );
 }
-
-type Thrift = Record<`field_${number}`, unknown>;
 
 const TYPES: readonly ParquetType[] = [
   'BOOLEAN',
@@ -61,10 +59,9 @@ const TYPES: readonly ParquetType[] = [
 const CUT_BYTES = 64;
 
 function statisticsOf(
-  statistics: Thrift,
+  statistics: Struct,
   type: ParquetType | undefined,
 ): Omit<RawStatistics, 'isEmpty'> {
-  const { field_1, field_2, field_3, field_5, field_6, field_7, field_8 } = statistics;
   const areBytes = type?.endsWith('BYTE_ARRAY');
   const read = (bytes: unknown, isExact: unknown) => {
     if (!(bytes instanceof Uint8Array) || !type) return undefined;
@@ -74,9 +71,9 @@ function statisticsOf(
   // The older fields compare bytes as if they were signed.
   const older = (bytes: unknown) => (areBytes ? undefined : read(bytes, true));
   return {
-    nulls: field_3 as bigint | undefined,
-    max: read(field_5, field_7) ?? older(field_1),
-    min: read(field_6, field_8) ?? older(field_2),
+    nulls: statistics[3] as bigint | undefined,
+    max: read(statistics[5], statistics[7]) ?? older(statistics[1]),
+    min: read(statistics[6], statistics[8]) ?? older(statistics[2]),
   };
 }
 
