@@ -71,7 +71,7 @@ def test_deleting_an_object_named_like_its_folder_leaves_the_folder(visit, marke
 
 def test_deleting_a_folder_deletes_all_that_is_in_it(visit, marked):
     page = visit.open(f"/repositories/{marked.id}/objects?ref=main")
-    page.get_by_role("checkbox", name="Choose dir/").check()
+    page.get_by_role("checkbox", name="Select dir/").check()
     page.get_by_role("button", name="Delete 1", exact=True).click()
     dialog = page.get_by_role("dialog", name="Delete from main?")
     expect(dialog).to_contain_text("with all objects in it")

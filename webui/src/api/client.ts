@@ -26,7 +26,8 @@ export class Failure extends Error {
   }
 }
 
-const PAUSES_MS = [400, 1600];
+/** How long to wait before each further try. */
+export const PAUSES_MS = [400, 1600];
 const REPEATED = new Set([429, 502, 503, 504]);
 // Chromium gives these answers an empty body, but takes none for a new one.
 const BODILESS = new Set([204, 205, 304]);

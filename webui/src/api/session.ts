@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { links } from '../links';
+import { forgetAllBut } from '../parts/storage';
 import { dropAnswers } from './cache';
 import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
@@ -66,12 +67,7 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
 /** Remove what the browser remembers of the user's work; what begins with `graveler.`, as the theme, is its own. */
 function forget(): void {
   dropAnswers();
-  try {
-    for (const key of Object.keys(localStorage))
-      if (!key.startsWith('graveler.')) localStorage.removeItem(key);
-  } catch {
-    // A browser that refuses storage remembers nothing.
-  }
+  forgetAllBut('graveler.');
 }
 
 /** End this browser's session, and show the log-in. */

@@ -54,9 +54,7 @@ export type IconName =
   | 'table'
   | 'image'
   | 'logout'
-  | 'keyboard'
   | 'help'
-  | 'home'
   | 'filter';
 
 export function Icon({ name, label }: { name: IconName; label?: string }) {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface PopoverProps {
-  /** What it belongs to; it is placed below, or above if there is more room. */
+  /** What it belongs to; it is placed below, or above if only there is room. */
   anchor: { current: HTMLElement | null };
   class: string;
   /** Which edges of the two are in line. */
@@ -25,10 +25,13 @@ function place(box: HTMLElement, anchor: HTMLElement, edge: 'left' | 'right'): v
   const left = edge === 'left' ? by.left : by.right - width;
   // Without the room of the scroll bar, which innerWidth counts.
   const page_px = document.body.clientWidth;
-  const fitsBelow = by.bottom + GAP_PX + height <= innerHeight - MARGIN_PX;
-  const above = by.top - GAP_PX - height;
+  const below_px = innerHeight - MARGIN_PX - by.bottom - GAP_PX;
+  const above_px = by.top - GAP_PX - MARGIN_PX;
+  const isBelow = height <= below_px || below_px >= above_px;
   box.style.left = `${Math.max(MARGIN_PX, Math.min(left, page_px - width - MARGIN_PX))}px`;
-  box.style.top = `${fitsBelow || above < MARGIN_PX ? by.bottom + GAP_PX : above}px`;
+  // What does not fit scrolls inside.
+  box.style.maxHeight = `${isBelow ? below_px : above_px}px`;
+  box.style.top = `${isBelow ? by.bottom + GAP_PX : by.top - GAP_PX - Math.min(height, above_px)}px`;
 }
 
 export function Popover({

@@ -1,11 +1,12 @@
-/** Chooses rows of a list by their check boxes; with Shift, all rows between two. */
+/** Selects rows of a list by their check boxes; with Shift, all rows between two. */
 
 import { useRef, useState } from 'preact/hooks';
 
 export interface Selection {
   names: ReadonlySet<string>;
-  /** Choose or drop the row; with `all`, every row from the last one that was chosen to this one. */
+  /** Select or drop the row; with `all`, every row from the last one that was pressed to this one. */
   toggle: (name: string, all?: readonly string[]) => void;
+  drop: (name: string) => void;
   clear: () => void;
 }
 
@@ -13,37 +14,51 @@ export function useSelection(): Selection {
   const [names, setNames] = useState<ReadonlySet<string>>(new Set());
   const last = useRef<string | undefined>(undefined);
   const toggle = (name: string, all?: readonly string[]) => {
-    const changed = new Set(names);
-    const isChosen = !names.has(name);
-    for (const each of all && last.current ? between(all, last.current, name) : [name]) {
-      if (isChosen) changed.add(each);
-      else changed.delete(each);
-    }
+    const rows = all && last.current ? between(all, last.current, name) : [name];
     last.current = name;
-    setNames(changed);
+    setNames(old => toggled(old, name, rows));
   };
-  return { names, toggle, clear: () => setNames(new Set()) };
+  const drop = (name: string) => setNames(old => new Set([...old].filter(each => each !== name)));
+  return { names, toggle, drop, clear: () => setNames(new Set()) };
 }
 
-function between(all: readonly string[], one: string, other: string): readonly string[] {
+/** Return the names with the rows as the named one becomes: selected, or not. */
+export function toggled(
+  names: ReadonlySet<string>,
+  name: string,
+  rows: readonly string[],
+): ReadonlySet<string> {
+  return names.has(name)
+    ? new Set([...names].filter(each => !rows.includes(each)))
+    : new Set([...names, ...rows]);
+}
+
+/** Return the names from the one to the other, in the order of all. */
+export function between(all: readonly string[], one: string, other: string): readonly string[] {
   const [first = 0, last = 0] = [all.indexOf(one), all.indexOf(other)].sort((a, b) => a - b);
   return first < 0 ? [other] : all.slice(first, last + 1);
 }
 
 interface RowCheckProps {
   name: string;
+  /** How the row is called, read aloud; without it, its name. */
+  label?: string;
   selection: Selection;
   /** The names of all rows, in order. */
-  all: readonly string[];
+  all?: readonly string[];
+  /** Why the row cannot be selected. */
+  reason?: string;
 }
 
-export function RowCheck({ name, selection, all }: RowCheckProps) {
+export function RowCheck({ name, label = name, selection, all, reason }: RowCheckProps) {
   return (
     <input
       type="checkbox"
       class="row-check"
-      aria-label={`Choose ${name}`}
+      aria-label={`Select ${label}`}
       checked={selection.names.has(name)}
+      disabled={reason !== undefined}
+      title={reason}
       onClick={event => selection.toggle(name, event.shiftKey ? all : undefined)}
     />
   );

@@ -28,7 +28,7 @@ export function SuggestField({ label, icon, value, onText, suggestions }: Sugges
       setOpen(true);
       onText(text);
     },
-    list: label,
+    list: 'Suggestions',
     options: names.map(name => ({ id: name, text: name, icon })),
     isFree: true,
     onChoose: option => {

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { commitOf } from '../api/objects';
+import { useQuery } from '../parts/query';
 import { useCurrentRef, useRepository } from '../parts/repository';
 import { tell } from '../parts/toast';
 import { shortId } from '../parts/words';
@@ -21,7 +22,8 @@ const OF_A_REF = /^\/repositories\/[^/]+(\/(objects|object|history|commits)?)?\/
 export function RepositoryKeys() {
   const { id: repository } = useRepository();
   const at = useCurrentRef();
-  const { path, query, route } = useLocation();
+  const { path } = useLocation();
+  const [, setQuery] = useQuery();
   // A function in a state must be wrapped, as Preact calls it.
   const [Finder, setFinder] = useState<ComponentType<FinderProps>>();
   useKey('t', async () => {
@@ -32,7 +34,7 @@ export function RepositoryKeys() {
     if (!OF_A_REF.test(path)) return;
     try {
       const commit = await commitOf(repository, at);
-      route(`${path}?${new URLSearchParams({ ...query, ref: commit })}`, true);
+      setQuery({ ref: commit }, true);
       tell(`The address names commit ${shortId(commit)} now, so it always shows the same.`);
     } catch (error) {
       tell(`The address stays. ${error instanceof Error ? error.message : ''}`);

@@ -13,7 +13,7 @@ const isHelpOpen = signal(false);
 
 const LEADER_MS = 1200;
 
-export function isTyping(event: KeyboardEvent): boolean {
+function isTyping(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -1,30 +1,20 @@
 /** Light, dark, or as the system says; remembered by the browser. */
 
 import { signal } from '@preact/signals';
+import { remember, remembered } from '../parts/storage';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'graveler.theme';
 
-function remembered(): Theme {
-  try {
-    const value = localStorage.getItem(KEY);
-    return value === 'light' || value === 'dark' ? value : 'system';
-  } catch {
-    return 'system'; // the browser refuses storage
-  }
-}
+const before = remembered(KEY);
 
-export const theme = signal<Theme>(remembered());
+export const theme = signal<Theme>(before === 'light' || before === 'dark' ? before : 'system');
 
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   showTheme();
-  try {
-    localStorage.setItem(KEY, chosen);
-  } catch {
-    // Then it lasts until the page is loaded again.
-  }
+  remember(KEY, chosen);
 }
 
 /** Give the document the chosen theme. */

@@ -2,7 +2,7 @@
 
 import { useLocation } from 'preact-iso';
 import './styles.css';
-import { links } from '../../links';
+import { decoded, links } from '../../links';
 import { Nav } from '../../parts/nav';
 import { useTitle } from '../../parts/title';
 import { NotFound } from '../../shell/not-found';
@@ -49,13 +49,4 @@ export default function AccessFrame() {
       </div>
     </main>
   );
-}
-
-/** Return the name in the address; nothing for an address that no name encodes to. */
-function decoded(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import type { Read } from '../../api/cache';
 import { type Page, useAction, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
@@ -10,6 +9,7 @@ import { FormDialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
+import { useQuery } from '../../parts/query';
 import { SearchBox } from '../../parts/search-box';
 import { useSettled } from '../../parts/settled';
 import { Empty, Problem } from '../../parts/state';
@@ -35,12 +35,10 @@ interface NameListProps<Item extends Named> {
 /** A page that lists everything of one kind; what is typed stays in the address. */
 export function NameList<Item extends Named>(props: NameListProps<Item>) {
   const { title, about, icon, load, hrefOf, note, action } = props;
-  const { path, query, route } = useLocation();
-  const prefix = query.prefix ?? '';
+  const [{ prefix = '' }, setQuery] = useQuery();
   const found = useSettled(prefix);
   const pages = usePages(after => load(found, after));
-  const find = (text: string) =>
-    route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);
+  const find = (text: string) => setQuery({ prefix: text }, true);
   return (
     <div class="stack">
       <div class="page-head">

@@ -1,13 +1,13 @@
 /** The runs of a repository's hooks, newest first. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import type { Schemas } from '../../api/client';
 import { usePages, usePolling } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
 import { PagedList } from '../../parts/list';
+import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
 import { useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
@@ -23,7 +23,7 @@ const POLL_MS = 4000;
 export default function Runs() {
   const { id: repository } = useRepository();
   useTitle('Actions', repository);
-  const { path, query, route } = useLocation();
+  const [query, setQuery] = useQuery();
   const { branch = '', commit = '' } = query;
   const pages = usePages(after =>
     apiRead('/repositories/{repository}/actions/runs', {
@@ -37,10 +37,7 @@ export default function Runs() {
     }),
   );
   usePolling(pages.items.some(isRunning), POLL_MS, pages.reload);
-  const filter = (changed: { branch?: string; commit?: string }) => {
-    const all = Object.entries({ branch, commit, ...changed }).filter(([, value]) => value);
-    route(all.length ? `${path}?${new URLSearchParams(all)}` : path, true);
-  };
+  const filter = (changed: { branch?: string; commit?: string }) => setQuery(changed, true);
   const isFiltered = Boolean(branch || commit);
   return (
     <>

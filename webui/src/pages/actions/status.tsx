@@ -1,22 +1,18 @@
 /** How a run of hooks ended, and how long it took. */
 
 import { sentence } from '../../api/client';
-import { Icon, type IconName } from '../../parts/icon';
+import { Badge, type Colour } from '../../parts/badge';
+import type { IconName } from '../../parts/icon';
 
-const LOOKS: Record<string, { look: string; icon: IconName }> = {
-  completed: { look: 'green', icon: 'check' },
-  failed: { look: 'red', icon: 'warning' },
-  skipped: { look: '', icon: 'right' },
+const LOOKS: Record<string, { colour?: Colour; icon: IconName }> = {
+  completed: { colour: 'green', icon: 'check' },
+  failed: { colour: 'red', icon: 'warning' },
+  skipped: { icon: 'right' },
 };
 
 export function RunStatus({ status }: { status: string }) {
-  const { look, icon } = LOOKS[status] ?? { look: 'indigo', icon: 'play' as const };
-  return (
-    <span class={`badge ${look}`}>
-      <Icon name={icon} />
-      {sentence(status).slice(0, -1)}
-    </span>
-  );
+  const { colour, icon } = LOOKS[status] ?? { colour: 'indigo', icon: 'play' };
+  return <Badge {...{ colour, icon }}>{sentence(status).slice(0, -1)}</Badge>;
 }
 
 /** Return whether the run may still change. */

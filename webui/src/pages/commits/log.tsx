@@ -13,6 +13,7 @@ import { VirtualList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
 import { useCurrentRef, useRepository } from '../../parts/repository';
+import { RowCheck, type Selection, useSelection } from '../../parts/selection';
 import { Empty, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -74,7 +75,7 @@ export default function Log() {
   const [query, setQuery] = useQuery();
   const filters = filtersOf(query);
   const { isFirstParent } = filters;
-  const [chosen, setChosen] = useState<readonly Commit[]>([]);
+  const selection = useSelection();
   const [isReverting, setReverting] = useState(false);
   useTitle(`Commits of ${ref}`, repository.id);
   const pages = useLog(repository.id, ref, filters);
@@ -83,11 +84,8 @@ export default function Log() {
   );
   const rows = useGraph(pages.items, isFirstParent);
   const width = graphWidth(rows.reduce((most, row) => Math.max(most, row.width), 1));
-  const isChosen = ({ id }: Commit) => chosen.some(each => each.id === id);
-  const choose = (commit: Commit) =>
-    setChosen(isChosen(commit) ? chosen.filter(({ id }) => id !== commit.id) : [...chosen, commit]);
   const reload = () => {
-    setChosen([]);
+    selection.clear();
     pages.reload();
     names.reload();
   };
@@ -103,12 +101,8 @@ export default function Log() {
         />
         <LogFilters {...filters} />
         <span class="push" />
-        {chosen.length > 0 && (
-          <ChosenTools
-            count={chosen.length}
-            onNone={() => setChosen([])}
-            onRevert={() => setReverting(true)}
-          />
+        {selection.names.size > 0 && (
+          <SelectionTools selection={selection} onRevert={() => setReverting(true)} />
         )}
       </div>
       <RunningTask repository={repository.id} branch={ref} onEnd={reload} />
@@ -130,8 +124,7 @@ export default function Log() {
             graph={filters.prefix ? undefined : rows[index]}
             width={width}
             names={names.data?.names.get(commit.id) ?? []}
-            isChosen={isChosen(commit)}
-            onChoose={() => choose(commit)}
+            selection={selection}
             current={ref}
             onDone={reload}
           />
@@ -146,7 +139,7 @@ export default function Log() {
       />
       {isReverting && (
         <RevertDialog
-          commits={pages.items.filter(commit => chosen.includes(commit))}
+          commits={pages.items.filter(({ id }) => selection.names.has(id))}
           branch={ref}
           onDone={reload}
           onClose={() => setReverting(false)}
@@ -156,18 +149,17 @@ export default function Log() {
   );
 }
 
-interface ChosenProps {
-  count: number;
-  onNone: () => void;
+interface SelectionProps {
+  selection: Selection;
   onRevert: () => void;
 }
 
-function ChosenTools({ count, onNone, onRevert }: ChosenProps) {
+function SelectionTools({ selection, onRevert }: SelectionProps) {
   const isLocked = useRepository().read_only;
   return (
     <>
-      <Button kind="ghost" onClick={onNone}>
-        Choose none
+      <Button kind="ghost" onClick={selection.clear}>
+        Clear selection
       </Button>
       <Button
         icon="undo"
@@ -175,7 +167,7 @@ function ChosenTools({ count, onNone, onRevert }: ChosenProps) {
         title={isLocked ? 'The repository is read-only' : undefined}
         onClick={onRevert}
       >
-        Revert {count}…
+        Revert {selection.names.size}…
       </Button>
     </>
   );
@@ -213,26 +205,19 @@ interface RowProps {
   graph: GraphRow | undefined;
   width: number;
   names: readonly Name[];
-  isChosen: boolean;
-  onChoose: () => void;
+  selection: Selection;
   current: string;
   onDone: () => void;
 }
 
 const NAMES_SHOWN = 3;
 
-function Row({ commit, graph, width, names, isChosen, onChoose, current, onDone }: RowProps) {
+function Row({ commit, graph, width, names, selection, current, onDone }: RowProps) {
   const repository = useRepository().id;
   const title = commit.message.split('\n')[0] || '(no message)';
   return (
     <>
-      <input
-        type="checkbox"
-        class="commit-choice"
-        checked={isChosen}
-        aria-label={`Choose ${shortId(commit.id)}, ${title}`}
-        onChange={onChoose}
-      />
+      <RowCheck name={commit.id} label={`${shortId(commit.id)}, ${title}`} selection={selection} />
       {graph && <Graph row={graph} width={width} isMerge={commit.parents.length > 1} />}
       <span class="grow commit-title">
         {names.slice(0, NAMES_SHOWN).map(({ kind, id }) => (

@@ -10,6 +10,7 @@ import { hasUncommitted } from '../../parts/diff/source';
 import { Icon } from '../../parts/icon';
 import { useRepository } from '../../parts/repository';
 import { Skeleton } from '../../parts/state';
+import { remember, remembered } from '../../parts/storage';
 import './steps.css';
 
 /** What has been seen of a repository; a step that was done stays done when its trace is gone. */
@@ -27,37 +28,13 @@ function keyOf(repository: string, what: 'seen' | 'dismissed'): string {
   return `first-steps ${repository} ${what}`;
 }
 
-function read(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null; // A browser may refuse storage; the list then forgets.
-  }
-}
-
-function write(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // As above.
-  }
-}
-
-function seenOf(repository: string): Seen | undefined {
-  try {
-    return JSON.parse(read(keyOf(repository, 'seen')) ?? 'null') ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Return what is done, by four small requests at most; nothing for a repository that is not fresh. */
 async function look(
   repository: string,
   defaultBranch: string,
   signal: AbortSignal,
 ): Promise<Seen | undefined> {
-  const before = seenOf(repository);
+  const before = remembered<Seen>(keyOf(repository, 'seen'));
   const commitsOf = (ref: string) =>
     answer(
       api.GET('/repositories/{repository}/refs/{ref}/commits', {
@@ -82,7 +59,7 @@ async function look(
     seen.hasChanged ||= seen.hasCommitted || (await hasUncommitted(repository, branch, signal));
   }
   seen.hasMerged ||= onDefault.some(({ parents }) => parents.length > 1);
-  write(keyOf(repository, 'seen'), JSON.stringify(seen));
+  remember(keyOf(repository, 'seen'), seen);
   return seen;
 }
 
@@ -150,7 +127,7 @@ interface FirstStepsProps {
 export function FirstSteps({ version = 0, onBranch, children }: FirstStepsProps) {
   const { id: repository, default_branch, read_only } = useRepository();
   const [isDismissed, setDismissed] = useState(
-    () => read(keyOf(repository, 'dismissed')) !== null || read_only,
+    () => remembered(keyOf(repository, 'dismissed')) !== undefined || read_only,
   );
   const {
     data: seen,
@@ -164,7 +141,7 @@ export function FirstSteps({ version = 0, onBranch, children }: FirstStepsProps)
   }, [version]);
   if (!isDismissed && !seen && isLoading) return children ? <Skeleton /> : null;
   const dismiss = () => {
-    write(keyOf(repository, 'dismissed'), 'yes');
+    remember(keyOf(repository, 'dismissed'), 'yes');
     setDismissed(true);
   };
   return (

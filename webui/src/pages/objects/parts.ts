@@ -1,8 +1,9 @@
 /** Sends a large file in parts, four at a time, under an upload that a reload keeps. */
 
-import { answer, api, Failure, pause } from '../../api/client';
+import { answer, api, Failure, PAUSES_MS, pause } from '../../api/client';
+import { remember, remembered } from '../../parts/storage';
 import { PARALLEL, put, readContent, slots } from './bucket';
-import { digestOf, forget, type Remembered, recall, remember } from './remembered';
+import { digestOf, type Remembered } from './remembered';
 
 const PART_BYTES_MIN = 8 * 1024 ** 2;
 const PARTS_MAX = 10_000;
@@ -61,7 +62,7 @@ export async function sendParts(transfer: Transfer): Promise<void> {
       signal,
     }),
   );
-  forget(key);
+  remember(key, undefined);
 }
 
 /** Act for each index, a few at a time. The first failure stops the others, and is thrown. */
@@ -94,7 +95,6 @@ interface PartsAt {
   query: { path: string };
 }
 
-const PAUSES_MS = [400, 1600];
 const REPEATED = new Set([0, 429, 500, 502, 503, 504]);
 const EXPIRED = 403;
 
@@ -138,13 +138,13 @@ type Sent = Map<number, { etag: string }>;
 /** Continue the upload that was begun before a reload, else begin one. */
 async function begin(transfer: Transfer, key: string): Promise<{ upload: Remembered; sent: Sent }> {
   const { repository, branch, path, file, signal } = transfer;
-  const known = recall(key);
+  const known = remembered<Remembered>(key);
   if (known) {
     try {
       return { upload: known, sent: await partsOf(transfer, known.uploadId) };
     } catch (error) {
       if (!(error instanceof Failure && error.status === 404)) throw error;
-      forget(key); // it has expired, or was ended elsewhere
+      remember(key, undefined); // it has expired, or was ended elsewhere
     }
   }
   const { upload_id = '' } = await answer(
@@ -182,9 +182,9 @@ async function partsOf({ repository, branch, path, signal }: Transfer, uploadId:
 /** Give up the upload of a large file; its parts are deleted. */
 export async function abandon(transfer: Omit<Transfer, 'signal' | 'onSent'>): Promise<void> {
   const key = keyOf(transfer as Transfer);
-  const { uploadId } = recall(key) ?? {};
+  const { uploadId } = remembered<Remembered>(key) ?? {};
   if (!uploadId) return;
-  forget(key);
+  remember(key, undefined);
   const { repository, branch, path } = transfer;
   await answer(
     api.DELETE('/repositories/{repository}/branches/{branch}/uploads/{uploadId}', {

@@ -1,21 +1,16 @@
 /** The state of a pull request, as a badge. */
 
-import { Icon } from '../../parts/icon';
+import { Badge } from '../../parts/badge';
 
 const LOOKS = {
-  open: { look: 'green', icon: 'pull', text: 'Open' },
-  merged: { look: 'indigo', icon: 'merge', text: 'Merged' },
-  closed: { look: 'red', icon: 'close', text: 'Closed' },
+  open: { colour: 'green', icon: 'pull', text: 'Open' },
+  merged: { colour: 'indigo', icon: 'merge', text: 'Merged' },
+  closed: { colour: 'red', icon: 'close', text: 'Closed' },
 } as const;
 
 export function PullStatus({ status }: { status: string }) {
-  const { look, icon, text } = LOOKS[status as keyof typeof LOOKS] ?? LOOKS.open;
-  return (
-    <span class={`badge ${look}`}>
-      <Icon name={icon} />
-      {text}
-    </span>
-  );
+  const { colour, icon, text } = LOOKS[status as keyof typeof LOOKS] ?? LOOKS.open;
+  return <Badge {...{ colour, icon }}>{text}</Badge>;
 }
 
 /** Return the time as Unix seconds. */

@@ -6,6 +6,7 @@ import { links } from '../../links';
 import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
+import { RowCheck, type Selection } from '../../parts/selection';
 import { tell } from '../../parts/toast';
 import { DistanceBadge, LastCommit, SameBadge } from './last-commit';
 
@@ -26,27 +27,17 @@ export interface Shared {
 interface RowProps {
   branch: Schemas['BranchRow'];
   shared: Shared;
-  isSelected: boolean;
-  onSelect: (isSelected: boolean) => void;
+  selection: Selection;
 }
 
-export function BranchRow({ branch, shared, isSelected, onSelect }: RowProps) {
+export function BranchRow({ branch, shared, selection }: RowProps) {
   const { repository, defaultBranch, head } = shared;
   const name = branch.id;
   const isDefault = name === defaultBranch;
   const rule = shared.rules.find(pattern => matchesGlob(pattern, name));
   return (
     <>
-      <label class="ref-row-box">
-        <input
-          type="checkbox"
-          aria-label={`Select ${name}`}
-          checked={isSelected}
-          disabled={isDefault || rule !== undefined}
-          title={undeletable(isDefault, rule)}
-          onChange={event => onSelect(event.currentTarget.checked)}
-        />
-      </label>
+      <RowCheck {...{ name, selection }} reason={undeletable(isDefault, rule)} />
       <div class="grow bar ref-name">
         <a class="strong cut" href={links.objects(repository, name)} title={name}>
           {name}

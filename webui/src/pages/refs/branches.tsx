@@ -1,7 +1,6 @@
 /** All branches: find, create, protect, compare, delete. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import type { Schemas } from '../../api/client';
 import { type Pages, usePages, useResource } from '../../api/resource';
@@ -9,8 +8,10 @@ import { Button } from '../../parts/button';
 import { CheckField } from '../../parts/field';
 import { VirtualList } from '../../parts/list';
 import { useRules } from '../../parts/protection';
+import { useQuery } from '../../parts/query';
 import { useRepository } from '../../parts/repository';
 import { SearchBox } from '../../parts/search-box';
+import { useSelection } from '../../parts/selection';
 import { useSettled } from '../../parts/settled';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
@@ -28,10 +29,10 @@ type Open = { kind: 'branch' | 'tag'; source: string } | { kind: 'delete'; names
 export default function Branches() {
   const { id: repository, default_branch, read_only } = useRepository();
   useTitle('Branches', repository);
-  const { path, query, route } = useLocation();
-  const { prefix = '', sort = '', distance = '' } = query;
+  const [{ prefix = '', sort = '', distance = '' }, setQuery] = useQuery();
   const [open, setOpen] = useState<Open>();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection();
+  const selected = selection.names;
   const found = useSettled(prefix);
   const pages = usePages(after =>
     apiRead('/repositories/{repository}/branches', {
@@ -45,15 +46,7 @@ export default function Branches() {
       path: { repository, branch: default_branch },
     }),
   );
-  const setQuery = (changed: Record<string, string>) => {
-    const all = Object.entries({ ...query, ...changed }).filter(([, value]) => value);
-    route(all.length ? `${path}?${new URLSearchParams(all)}` : path, true);
-  };
-  const select = (name: string, isSelected: boolean) => {
-    const next = new Set(selected);
-    isSelected ? next.add(name) : next.delete(name);
-    setSelected(next);
-  };
+  const narrow = (changed: Record<string, string>) => setQuery(changed, true);
   const shared: Shared = {
     repository,
     defaultBranch: default_branch,
@@ -71,7 +64,7 @@ export default function Branches() {
         onCreate={() => setOpen({ kind: 'branch', source: default_branch })}
       />
       <div class="stack">
-        <Tools {...{ prefix, sort, setQuery }} hasMore={pages.hasMore} distance={distance} />
+        <Tools {...{ prefix, sort, narrow }} hasMore={pages.hasMore} distance={distance} />
         <Problem failure={rules.failure} retry={rules.reload} />
         <Problem failure={distance ? head.failure : undefined} retry={head.reload} />
         {sort === 'time' && pages.hasMore && !pages.isLoading && (
@@ -91,8 +84,8 @@ export default function Branches() {
             >
               Delete selected
             </Button>
-            <Button isSmall kind="ghost" onClick={() => setSelected(new Set())}>
-              Select none
+            <Button isSmall kind="ghost" onClick={selection.clear}>
+              Clear selection
             </Button>
           </div>
         )}
@@ -100,18 +93,12 @@ export default function Branches() {
           pages={sortedPages(pages, sort === 'time' && !pages.hasMore)}
           label="Branches"
           keyOf={branch => branch.id}
-          row={branch => (
-            <BranchRow
-              {...{ branch, shared }}
-              isSelected={selected.has(branch.id)}
-              onSelect={isSelected => select(branch.id, isSelected)}
-            />
-          )}
+          row={branch => <BranchRow {...{ branch, shared }} selection={selection} />}
           empty={
             <Empty
               icon="search"
               title={`No branch’s name begins with “${found}”`}
-              actions={<Button onClick={() => setQuery({ prefix: '' })}>Show all</Button>}
+              actions={<Button onClick={() => narrow({ prefix: '' })}>Show all</Button>}
             />
           }
         />
@@ -127,7 +114,7 @@ export default function Branches() {
         <DeleteRefs
           kind="branch"
           {...{ repository, names: open.names }}
-          onDeleted={name => setSelected(old => new Set([...old].filter(other => other !== name)))}
+          onDeleted={selection.drop}
           onClose={() => {
             setOpen(undefined);
             pages.reload();
@@ -163,23 +150,23 @@ interface ToolsProps {
   sort: string;
   distance: string;
   hasMore: boolean;
-  setQuery: (changed: Record<string, string>) => void;
+  narrow: (changed: Record<string, string>) => void;
 }
 
-function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
+function Tools({ prefix, sort, distance, hasMore, narrow }: ToolsProps) {
   return (
     <div class="ref-tools">
       <SearchBox
         label="Find branches by the beginning of their names"
         placeholder="Name begins with"
         value={prefix}
-        onText={text => setQuery({ prefix: text })}
+        onText={text => narrow({ prefix: text })}
       />
       <select
         class="select"
         aria-label="Sort"
         value={sort}
-        onChange={event => setQuery({ sort: event.currentTarget.value })}
+        onChange={event => narrow({ sort: event.currentTarget.value })}
       >
         <option value="">By name</option>
         <option value="time" disabled={hasMore}>
@@ -189,7 +176,7 @@ function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
       <CheckField
         label="Ahead and behind"
         isChecked={Boolean(distance)}
-        onCheck={isChecked => setQuery({ distance: isChecked ? 'yes' : '' })}
+        onCheck={isChecked => narrow({ distance: isChecked ? 'yes' : '' })}
       />
     </div>
   );

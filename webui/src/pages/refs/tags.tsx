@@ -1,7 +1,6 @@
 /** All tags: find, create, browse, compare, delete. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import { usePages } from '../../api/resource';
 import { links } from '../../links';
@@ -9,6 +8,7 @@ import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
 import { Menu } from '../../parts/menu';
+import { useQuery } from '../../parts/query';
 import { useRepository } from '../../parts/repository';
 import { SearchBox } from '../../parts/search-box';
 import { useSettled } from '../../parts/settled';
@@ -24,8 +24,7 @@ const PAGE = 1000;
 export default function Tags() {
   const { id: repository, default_branch, read_only } = useRepository();
   useTitle('Tags', repository);
-  const { path, query, route } = useLocation();
-  const { prefix = '' } = query;
+  const [{ prefix = '' }, setQuery] = useQuery();
   const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<string>();
   const found = useSettled(prefix);
@@ -35,8 +34,7 @@ export default function Tags() {
       query: { prefix: found, after, amount: PAGE },
     }),
   );
-  const find = (text: string) =>
-    route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);
+  const find = (text: string) => setQuery({ prefix: text }, true);
   const create = (
     <Button
       kind="primary"

@@ -1,7 +1,6 @@
 /** All repositories: search, create. The first one comes with sample data. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import type { Schemas } from '../../api/client';
 import { usePages } from '../../api/resource';
@@ -9,6 +8,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
+import { useQuery } from '../../parts/query';
 import { SearchBox } from '../../parts/search-box';
 import { useSettled } from '../../parts/settled';
 import { Empty } from '../../parts/state';
@@ -20,7 +20,7 @@ const PAGE = 100;
 
 export default function Repositories() {
   useTitle('Repositories');
-  const { query, route } = useLocation();
+  const [query, setQuery] = useQuery();
   const search = query.search ?? '';
   const [creating, setCreating] = useState<'empty' | 'sample'>();
   const found = useSettled(search);
@@ -28,11 +28,7 @@ export default function Repositories() {
     apiRead('/repositories', { query: { search: found, after, amount: PAGE } }),
   );
   const isFresh = !search && !pages.isLoading && !pages.failure && !pages.items.length;
-  const searchFor = (text: string) =>
-    route(
-      text ? `/repositories?${new URLSearchParams({ search: text })}` : links.repositories(),
-      true,
-    );
+  const searchFor = (text: string) => setQuery({ search: text }, true);
 
   return (
     <main id="main" tabIndex={-1}>

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { apiRead } from '../../api/cache';
 import { answer, api } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
+import { Badge } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { PagedList } from '../../parts/list';
@@ -97,7 +98,7 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
       <div class="grow">
         <div class="bar">
           <State run={run} />
-          {run.dry_run && <span class="badge indigo">Dry run</span>}
+          {run.dry_run && <Badge colour="indigo">Dry run</Badge>}
           {outcomeText(run)}
         </div>
         <div class="small quiet">
@@ -118,7 +119,7 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
 const COLOURS = { succeeded: 'green', failed: 'red', running: 'amber' } as const;
 
 function State({ run }: { run: Run }) {
-  return <span class={`badge ${COLOURS[run.state]}`}>{run.state}</span>;
+  return <Badge colour={COLOURS[run.state]}>{run.state}</Badge>;
 }
 
 /** Return in a few words what the run found or deleted. */

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
+import { Badge, type Colour } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Notice, Problem, Progress, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
@@ -20,18 +21,18 @@ interface Place {
 const POLL_MS = 3000;
 // A commit elsewhere may begin an export at any time.
 const IDLE_POLL_MS = 15_000;
-const WORDS: Record<string, { text: string; colour: string }> = {
-  none: { text: 'not exported yet', colour: '' },
+const WORDS: Record<string, { text: string; colour?: Colour }> = {
+  none: { text: 'not exported yet' },
   'in-progress': { text: 'in progress', colour: 'amber' },
   'exported-successfully': { text: 'exported', colour: 'green' },
   'export-failed': { text: 'failed', colour: 'red' },
   'export-repaired': { text: 'repaired', colour: 'green' },
-  dropped: { text: 'dropped', colour: '' },
+  dropped: { text: 'dropped' },
 };
 
 function State({ state }: { state: string }) {
-  const { text, colour } = WORDS[state] ?? { text: state, colour: '' };
-  return <span class={`badge ${colour}`}>{text}</span>;
+  const { text, colour } = WORDS[state] ?? { text: state };
+  return <Badge colour={colour}>{text}</Badge>;
 }
 
 /** The state of the export, live while it works, with what can be done about it. */
@@ -58,7 +59,7 @@ export function ExportState({ onChange, ...path }: Place & { onChange: () => voi
       <div class="card-body stack tight">
         <div class="bar">
           <State state={data.state} />
-          {data.isPending && <span class="badge amber">waits</span>}
+          {data.isPending && <Badge colour="amber">waits</Badge>}
           <span class="grow">
             {data.startedAt > 0 && (
               <>

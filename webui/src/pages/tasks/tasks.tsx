@@ -5,9 +5,10 @@ import { apiRead } from '../../api/cache';
 import { type Schemas, sentence } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
+import { Badge, type Colour } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
-import { Icon, type IconName } from '../../parts/icon';
+import type { IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { useRepository } from '../../parts/repository';
 import { Empty, Progress } from '../../parts/state';
@@ -23,12 +24,12 @@ type Task = Schemas['TaskRow'];
 const PAGE = 100;
 const POLL_MS = 3000;
 
-const LOOKS: Record<string, { look: string; icon: IconName; text: string }> = {
-  waiting: { look: '', icon: 'clock', text: 'Waiting' },
-  running: { look: 'indigo', icon: 'play', text: 'Running' },
-  completed: { look: 'green', icon: 'check', text: 'Completed' },
-  failed: { look: 'red', icon: 'warning', text: 'Failed' },
-  cancelled: { look: 'amber', icon: 'stop', text: 'Cancelled' },
+const LOOKS: Record<string, { colour?: Colour; icon: IconName; text: string }> = {
+  waiting: { icon: 'clock', text: 'Waiting' },
+  running: { colour: 'indigo', icon: 'play', text: 'Running' },
+  completed: { colour: 'green', icon: 'check', text: 'Completed' },
+  failed: { colour: 'red', icon: 'warning', text: 'Failed' },
+  cancelled: { colour: 'amber', icon: 'stop', text: 'Cancelled' },
 };
 
 export default function Tasks() {
@@ -98,13 +99,12 @@ interface RowProps {
 }
 
 function Row({ repository, task, onCancel }: RowProps) {
-  const { look, icon, text } = LOOKS[task.state] ?? { look: '', icon: 'task', text: task.state };
+  const { colour, icon, text } = LOOKS[task.state] ?? { icon: 'task', text: task.state };
   const isStopping = isOpen(task) && task.is_cancelled;
   return (
     <>
-      <span class={`badge task-state ${look}`}>
-        <Icon name={icon} />
-        {isStopping ? 'Stopping' : text}
+      <span class="task-state">
+        <Badge {...{ colour, icon }}>{isStopping ? 'Stopping' : text}</Badge>
       </span>
       <div class="grow">
         <span class="strong">{kindText(task.kind)}</span>{' '}

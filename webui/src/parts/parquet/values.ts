@@ -1,6 +1,7 @@
 /** What the stored values of Parquet's logical types read as. None passes through a number that would round it. */
 
 import type { LogicalType, ParquetType, SchemaElement } from 'hyparquet';
+import { hex } from '../hex';
 
 /** As it is stored: an integer of 64 bits or more is a `bigint`, bytes are not decoded yet. */
 export type Raw = boolean | number | bigint | string | Uint8Array;
@@ -17,10 +18,6 @@ export interface Kind {
 
 const decoder = new TextDecoder();
 const texts = new WeakMap<Uint8Array, string>();
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-}
 
 /** Return all of the bytes, or the first ones. A dictionary has them once for many cells, and so has this. */
 export function bytesText(bytes: Uint8Array, bytes_max = Number.POSITIVE_INFINITY): string {

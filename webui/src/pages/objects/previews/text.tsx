@@ -5,6 +5,7 @@ import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { CodeView, languageOf } from '../../../parts/code-view';
+import { hex } from '../../../parts/hex';
 import { Empty, Problem, Skeleton } from '../../../parts/state';
 import { sizeText } from '../../../parts/words';
 import type { PreviewProps } from './props';
@@ -60,9 +61,9 @@ function hexOf(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += 16) {
     const row = [...bytes.subarray(at, at + 16)];
-    const hex = row.map(byte => byte.toString(16).padStart(2, '0')).join(' ');
+    const digits = hex(row, ' ');
     const text = row.map(byte => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.'));
-    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${text.join('')}`);
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${digits.padEnd(47)}  ${text.join('')}`);
   }
   return lines.join('\n');
 }
