@@ -78,5 +78,5 @@ def test_a_commit_is_asked_for_once_however_often_its_branch_is_shown(visit, pag
     for name in ("Tags", "Branches", "Tags", "Branches"):
         go(page, name)
         visit.wait()
-    expect(page.locator(".ref-time").first).to_be_visible()
+    expect(page.get_by_role("time").first).to_be_visible()
     assert asked == []

@@ -64,7 +64,7 @@ def test_a_policy_is_pasted_explained_and_still_there_after_a_reload(visit, clie
 def width(shown, branch):
     """Return how long the branch's bar of the time line is."""
     line = shown.get_by_role("figure").get_by_role("listitem").filter(has_text=branch)
-    return line.locator(".bar-of-days").bounding_box()["width"]
+    return line.locator("[aria-hidden] > *").bounding_box()["width"]
 
 
 WRONG = {

@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import styles from './chooser.module.css';
 import { type Option, Options, useCombobox } from './combobox';
+import dialog from './dialog.module.css';
 
 export interface Choice extends Option {
   run: () => void;
@@ -41,14 +43,14 @@ export function Chooser({ title, label, choices, onClose, children, ...rest }: C
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes, as Escape does
     <dialog
       ref={element}
-      class="dialog palette"
+      class={`${dialog.dialog} ${styles.chooser}`}
       aria-label={title}
       onClose={onClose}
       onClick={event => event.target === element.current && onClose()}
     >
-      <input {...input} class="input" aria-label={label} placeholder={label} />
+      <input {...input} aria-label={label} placeholder={label} />
       <Options {...options} />
-      {children}
+      {children && <div class={`${styles.foot} small quiet`}>{children}</div>}
     </dialog>
   );
 }

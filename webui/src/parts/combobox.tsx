@@ -7,6 +7,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import styles from './combobox.module.css';
 import { Icon, type IconName } from './icon';
 import { useEnter } from './settled';
 import { stepTo } from './steps';
@@ -92,12 +93,12 @@ export function Options<Of extends Option>(props: Combobox<Of>['options']) {
     element.current?.children[at]?.scrollIntoView({ block: 'nearest' });
   }, [at, options.length]);
   return (
-    <div class="options" id={id} role="listbox" aria-label={list} ref={element}>
+    <div class={styles.options} id={id} role="listbox" aria-label={list} ref={element}>
       {options.map((option, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
         // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
         <div
-          class="option"
+          class={styles.option}
           role="option"
           id={`${id}-${index}`}
           key={option.id}

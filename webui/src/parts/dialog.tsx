@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { Button } from './button';
+import styles from './dialog.module.css';
 import { Form, type FormProps } from './form';
 
 interface DialogProps {
@@ -36,7 +37,7 @@ export function Dialog({ title, onClose, isWide, isOfAll, children }: DialogProp
   return (
     <dialog
       ref={element}
-      class={`dialog${isWide ? ' wide' : ''}`}
+      class={`${styles.dialog} ${isWide ? styles.wide : ''}`}
       aria-labelledby={titleId}
       onClose={onClose}
       onCancel={event => {
@@ -48,7 +49,7 @@ export function Dialog({ title, onClose, isWide, isOfAll, children }: DialogProp
         <h2 id={titleId}>{title}</h2>
         <Button kind="ghost" icon="close" label="Close" onClick={onClose} />
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class={styles.body}>{children}</div>
     </dialog>
   );
 }

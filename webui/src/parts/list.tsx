@@ -10,6 +10,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Pages } from '../api/resource';
 import { Button } from './button';
+import { ROW_PX } from './row';
 import { Problem, Skeleton } from './state';
 
 interface ListProps<Item> {
@@ -53,7 +54,6 @@ export function PagedList<Item>({ pages, label, row, keyOf, empty }: ListProps<I
   );
 }
 
-const ROW_PX = 41;
 // The next page is asked for when so few rows are left below the view.
 const ROWS_AHEAD = 200;
 

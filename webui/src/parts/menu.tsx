@@ -4,8 +4,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
 import type { IconName } from './icon';
+import styles from './menu.module.css';
 import { Popover } from './popover';
 import { stepTo } from './steps';
+
+const ENTRIES = '[popover] :is(a, button:not(:disabled))';
 
 interface MenuProps {
   label: string;
@@ -35,10 +38,7 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
       setOpen(false);
       anchor.current?.querySelector('button')?.focus();
     }
-    const entries = [
-      ...(anchor.current?.querySelectorAll<HTMLElement>('.menu a, .menu button:not(:disabled)') ??
-        []),
-    ];
+    const entries = [...(anchor.current?.querySelectorAll<HTMLElement>(ENTRIES) ?? [])];
     const at = entries.indexOf(document.activeElement as HTMLElement);
     const next = stepTo(event.key, at, entries.length);
     if (next === undefined) return;
@@ -47,7 +47,7 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the menu inside
-    <div class="menu-anchor" ref={anchor} onKeyDown={onKeyDown}>
+    <div class={styles.anchor} ref={anchor} onKeyDown={onKeyDown}>
       <Button
         kind={kind}
         isSmall={isSmall}
@@ -59,7 +59,7 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
         {text}
       </Button>
       {isOpen && (
-        <Popover anchor={anchor} class="menu" onClick={() => setOpen(false)}>
+        <Popover anchor={anchor} class={styles.menu} onClick={() => setOpen(false)}>
           {children}
         </Popover>
       )}

@@ -1,6 +1,7 @@
 /** Metadata of a commit or an object as rows of a key and a value. */
 
 import { Button } from './button';
+import styles from './metadata-field.module.css';
 
 export type Metadata = readonly { key: string; value: string }[];
 
@@ -31,7 +32,7 @@ export function MetadataField({ rows, onRows }: MetadataProps) {
     <fieldset class="field">
       <legend class="strong">Metadata</legend>
       {rows.map((row, at) => (
-        <div class="bar metadata-row" key={at}>
+        <div class={`bar ${styles.row}`} key={at}>
           <input
             class="input"
             aria-label={`Key ${at + 1}`}

@@ -2,11 +2,12 @@
 
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import styles from './popover.module.css';
 
 interface PopoverProps {
   /** What it belongs to; it is placed below, or above if only there is room. */
   anchor: { current: HTMLElement | null };
-  class: string;
+  class: string | undefined;
   /** Which edges of the two are in line. */
   edge?: 'left' | 'right';
   role?: 'dialog';
@@ -67,7 +68,7 @@ export function Popover({
     <div
       ref={box}
       popover="manual"
-      class={`popover ${name}`}
+      class={`${styles.popover} ${name}`}
       role={role}
       aria-label={label}
       onClick={onClick}

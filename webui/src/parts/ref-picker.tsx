@@ -6,9 +6,11 @@ import type { Schemas } from '../api/client';
 import { useResource } from '../api/resource';
 import { Button } from './button';
 import { type Option, Options, useCombobox } from './combobox';
+import panel from './combobox.module.css';
 import { Icon, type IconName } from './icon';
 import { useOutside } from './menu';
 import { Popover } from './popover';
+import styles from './ref-picker.module.css';
 import { useSettled } from './settled';
 import { Problem, Skeleton } from './state';
 import { agoText, shortId } from './words';
@@ -74,7 +76,7 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
     if (ref !== value) onChoose(ref);
   };
   return (
-    <div class="picker" ref={anchor}>
+    <div class={styles.picker} ref={anchor}>
       <Button
         icon={/^[0-9a-f]{20,}$/.test(value) ? 'commit' : 'branch'}
         aria-haspopup="dialog"
@@ -120,8 +122,8 @@ function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClos
     onEscape: onClose,
   });
   return (
-    <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
-      <div class="head">
+    <Popover anchor={anchor} class={panel.panel} edge="left" role="dialog" label={label}>
+      <div class={styles.head}>
         <input
           {...input}
           class="input"
@@ -135,7 +137,7 @@ function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClos
       <Options {...options} />
       {!rows.length && !isFound && <Skeleton lines={4} />}
       {!rows.length && isFound && (
-        <p class="quiet small foot">
+        <p class={`quiet small ${styles.foot}`}>
           {typed
             ? `Nothing begins with “${typed}”. Press Enter to use it as an expression.`
             : `No ${NAMES[kind].toLowerCase()} yet.`}
@@ -153,7 +155,7 @@ interface KindsProps {
 
 function Kinds({ kinds, kind, onKind }: KindsProps) {
   return (
-    <div class="tabs" role="tablist">
+    <div class={`tabs ${styles.kinds}`} role="tablist">
       {kinds.map(each => (
         <button
           type="button"

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import { Options, useCombobox } from './combobox';
+import styles from './combobox.module.css';
 import { Field } from './field';
 import type { IconName } from './icon';
 import { useOutside } from './menu';
@@ -45,7 +46,7 @@ export function SuggestField({ label, icon, value, onText, suggestions }: Sugges
         )}
       </Field>
       {names.length > 0 && (
-        <Popover anchor={anchor} class="panel" edge="left">
+        <Popover anchor={anchor} class={styles.panel} edge="left">
           <Options {...options} />
         </Popover>
       )}

@@ -11,6 +11,7 @@ import { Button, LinkButton } from '../parts/button';
 import { Notice, Problem } from '../parts/state';
 import { Toasts } from '../parts/toast';
 import { pages } from '../routes';
+import styles from './app.module.css';
 import { Header } from './header';
 import { NotFound } from './not-found';
 import { Palette } from './palette';
@@ -105,7 +106,7 @@ function Gate() {
   if (isLogIn || current === null) return <LogIn />;
   return (
     <>
-      <a class="button primary skip" href="#main">
+      <a class={`button primary ${styles.skip}`} href="#main">
         Skip to the content
       </a>
       <Header />

@@ -7,6 +7,7 @@ import { links, repositoryOf } from '../links';
 import { Button } from '../parts/button';
 import { Icon } from '../parts/icon';
 import { Menu } from '../parts/menu';
+import styles from './header.module.css';
 import { isPaletteOpen } from './palette';
 import { chooseTheme, theme } from './theme';
 
@@ -16,12 +17,12 @@ export function Header() {
   const { path } = useLocation();
   const name = repositoryOf(path);
   return (
-    <header class="header">
-      <a class="brand" href={links.repositories()} aria-label="Graveler: all repositories">
-        <img class="mark" src={favicon} alt="" />
-        <span class="name">Graveler</span>
+    <header class={styles.header}>
+      <a class={styles.brand} href={links.repositories()} aria-label="Graveler: all repositories">
+        <img src={favicon} alt="" />
+        <span class="wide-only">Graveler</span>
       </a>
-      <nav class="where" aria-label="Where you are">
+      <nav class={styles.where} aria-label="Where you are">
         {name && (
           <>
             <span class="quiet">/</span>
@@ -32,18 +33,20 @@ export function Header() {
         )}
       </nav>
       <Button
-        class="find"
+        class={styles.find}
         icon="search"
         aria-label={`Find or go to ${PALETTE_KEYS}`}
         onClick={() => {
           isPaletteOpen.value = true;
         }}
       >
-        <span class="words">Find or go to</span> <kbd>{PALETTE_KEYS}</kbd>
+        <span class="wide-only">
+          Find or go to <kbd>{PALETTE_KEYS}</kbd>
+        </span>
       </Button>
       <ThemeButton />
       <Menu label={`Account of ${user.value?.id ?? ''}`} icon="user">
-        <div class="small quiet" style={{ padding: '6px 10px' }}>
+        <div class={`small quiet ${styles.note}`}>
           Logged in as <b>{user.value?.friendly_name || user.value?.id}</b>
         </div>
         <a href={links.credentials()}>
@@ -57,7 +60,7 @@ export function Header() {
           <Icon name="logout" /> Log out
         </button>
         <hr />
-        <div class="small quiet" style={{ padding: '6px 10px' }}>
+        <div class={`small quiet ${styles.note}`}>
           {location.origin}
           <br />
           Graveler {configuration.value?.version_config.graveler_version}, API of lakeFS{' '}

@@ -120,7 +120,7 @@ function OpenPalette() {
         isPaletteOpen.value = false;
       }}
     >
-      {isFound && !choices.length && <p class="quiet palette-foot">Nothing found.</p>}
+      {isFound && !choices.length && 'Nothing found.'}
     </Chooser>
   );
 }

@@ -13,8 +13,8 @@ import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
+import styles from './run.module.css';
 import { durationText, isRunning, RunStatus } from './status';
-import './styles.css';
 
 const PAGE = 100;
 const POLL_MS = 2000;
@@ -157,7 +157,7 @@ function Output({ repository, runId, hook }: HookProps) {
   if (!data) return <p class="quiet small">It wrote nothing.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
-    <section class="action-output" tabIndex={0} aria-label={`Output of ${hook.hook_id}`}>
+    <section class={styles.output} tabIndex={0} aria-label={`Output of ${hook.hook_id}`}>
       <pre>{data}</pre>
     </section>
   );

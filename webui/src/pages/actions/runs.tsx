@@ -14,8 +14,8 @@ import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
+import styles from './runs.module.css';
 import { durationText, isRunning, RunStatus } from './status';
-import './styles.css';
 
 const PAGE = 100;
 const POLL_MS = 4000;
@@ -92,7 +92,7 @@ function CommitFilter({ commit, onChoose }: { commit: string; onChoose: (id: str
       }}
     >
       <input
-        class="input mono action-commit"
+        class={`input mono ${styles.commit}`}
         type="search"
         aria-label="Runs of the commit: its whole ID, then Enter"
         placeholder="Commit ID, then Enter"
@@ -155,7 +155,7 @@ function FirstAction() {
           <code class="grow wrap-anywhere">_lakefs_actions/quality.yaml</code>
           <CopyButton text={EXAMPLE} label="Copy the action file" />
         </div>
-        <pre class="card-body action-text">{EXAMPLE}</pre>
+        <pre class={`card-body ${styles.example}`}>{EXAMPLE}</pre>
       </section>
       <p class="quiet">
         It asks your server before each merge into main.{' '}

@@ -1,6 +1,5 @@
 /** One commit: what it says of itself, and what it changed since a parent. */
 
-import './styles.css';
 import { useRoute } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import type { Schemas } from '../../api/client';
@@ -16,6 +15,7 @@ import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { CommitMenu, ParentField } from './actions';
+import styles from './commit.module.css';
 
 type Commit = Schemas['CommitRow'];
 
@@ -49,7 +49,7 @@ function Shown({ commit }: { commit: Commit }) {
   const since = commit.parents[Number(parent) - 1];
   return (
     <div class="stack loose">
-      <div class="page-head commit-head">
+      <div class={`page-head ${styles.head}`}>
         <div class="titles">
           <h1 class="wrap-anywhere">{title || '(no message)'}</h1>
           <p>
@@ -66,7 +66,7 @@ function Shown({ commit }: { commit: Commit }) {
           text="Actions"
         />
       </div>
-      {body && <pre class="commit-body">{body}</pre>}
+      {body && <pre class={styles.body}>{body}</pre>}
       <Facts commit={commit} />
       {commit.parents.length > 1 && (
         <ParentField
@@ -101,14 +101,14 @@ function Facts({ commit }: { commit: Commit }) {
       <div class="card-body stack">
         <dl class="facts">
           <dt>Commit</dt>
-          <dd class="commit-fact">
+          <dd class={styles.fact}>
             <code>{commit.id}</code>
             <CopyButton text={commit.id} label="Copy the commit's ID" />
           </dd>
           <dt>{commit.parents.length === 1 ? 'Parent' : 'Parents'}</dt>
           <dd>
             {commit.parents.map(id => (
-              <a key={id} class="mono commit-parent" href={links.commit(repository, id)}>
+              <a key={id} class={`mono ${styles.parent}`} href={links.commit(repository, id)}>
                 {shortId(id)}
               </a>
             ))}

@@ -5,6 +5,7 @@ import { CheckField } from '../../parts/field';
 import { useQuery } from '../../parts/query';
 import { PathBox } from '../../parts/search-box';
 import { Empty } from '../../parts/state';
+import styles from './filters.module.css';
 
 export interface Filters {
   isFirstParent: boolean;
@@ -28,7 +29,7 @@ export function LogFilters({ isFirstParent, prefix, since }: Filters) {
         value={prefix}
         onPath={path => setQuery({ prefix: path })}
       />
-      <label class="bar log-since">
+      <label class={`bar ${styles.since}`}>
         Since
         <input
           class="input"

@@ -1,9 +1,10 @@
 /** One row of the graph of commits: lines between lanes, and a dot for the commit. */
 
+import { ROW_PX } from '../../parts/row';
+import styles from './graph.module.css';
 import type { GraphRow, Line } from './lanes';
 
 const LANE_PX = 14;
-const ROW_PX = 41;
 const MIDDLE = ROW_PX / 2;
 /** Further lanes would leave no place for the messages. */
 const LANES_SHOWN = 10;
@@ -26,7 +27,7 @@ export function graphWidth(lanes: number): number {
 export function Graph({ row, width, isMerge }: { row: GraphRow; width: number; isMerge: boolean }) {
   const colour = (number: number) => `var(--lane-${number + 1})`;
   return (
-    <svg class="graph" width={width} height={ROW_PX} aria-hidden="true">
+    <svg class={styles.graph} width={width} height={ROW_PX} aria-hidden="true">
       {row.lines.map(line => (
         <path
           key={`${line.part} ${line.from} ${line.to}`}

@@ -1,6 +1,5 @@
 /** The commits of a ref as a graph, with the branches and tags on them, and what can be done with each. */
 
-import './styles.css';
 import { useMemo, useState } from 'preact/hooks';
 import { answerOf, apiRead } from '../../api/cache';
 import type { Schemas } from '../../api/client';
@@ -22,6 +21,7 @@ import { CommitMenu } from './actions';
 import { type Filters, filtersOf, LogFilters, NoMatch } from './filters';
 import { Graph, graphWidth } from './graph';
 import { type GraphRow, Lanes } from './lanes';
+import styles from './log.module.css';
 import { RevertDialog } from './revert';
 
 type Commit = Schemas['CommitRow'];
@@ -219,7 +219,7 @@ function Row({ commit, graph, width, names, selection, current, onDone }: RowPro
     <>
       <RowCheck name={commit.id} label={`${shortId(commit.id)}, ${title}`} selection={selection} />
       {graph && <Graph row={graph} width={width} isMerge={commit.parents.length > 1} />}
-      <span class="grow commit-title">
+      <span class={`grow ${styles.title}`}>
         {names.slice(0, NAMES_SHOWN).map(({ kind, id }) => (
           <a
             key={`${kind} ${id}`}
@@ -228,7 +228,7 @@ function Row({ commit, graph, width, names, selection, current, onDone }: RowPro
             href={links.objects(repository, id)}
           >
             <Icon name={kind} />
-            <span class="cut commit-name">{id}</span>
+            <span class={`cut ${styles.name}`}>{id}</span>
           </a>
         ))}
         {names.length > NAMES_SHOWN && (
@@ -237,15 +237,15 @@ function Row({ commit, graph, width, names, selection, current, onDone }: RowPro
           </span>
         )}
         <a
-          class="cut commit-message"
+          class={`cut ${styles.message}`}
           href={links.commit(repository, commit.id)}
           title={commit.message}
         >
           {title}
         </a>
       </span>
-      <span class="small quiet cut wide-only commit-by">{commit.committer}</span>
-      <span class="small quiet wide-only commit-time">
+      <span class={`small quiet cut wide-only ${styles.by}`}>{commit.committer}</span>
+      <span class={`small quiet wide-only ${styles.time}`}>
         <Time at={commit.creation_date} />
       </span>
       <a class="mono wide-only" href={links.commit(repository, commit.id)}>

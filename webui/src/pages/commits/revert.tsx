@@ -11,6 +11,7 @@ import { RefPicker } from '../../parts/ref-picker';
 import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
 import { countText, isCommitId } from '../../parts/words';
+import styles from './revert.module.css';
 
 type Commit = Schemas['CommitRow'];
 
@@ -53,7 +54,7 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
         For each commit, the newest first, a new commit undoes its changes. The history stays. Of a
         merge, the changes since its first parent are undone.
       </p>
-      <ol class="revert-order">
+      <ol class={styles.order}>
         {commits.map((commit, at) => (
           <li key={commit.id}>
             <code>{commit.id.slice(0, 8)}</code> {commit.message.split('\n')[0]}

@@ -1,6 +1,5 @@
 /** Two refs compared: what one has that the other has not, and the way to merge it. */
 
-import './styles.css';
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';

@@ -10,6 +10,7 @@ import { type DiffRow, refsSource } from '../../parts/diff/source';
 import type { Heads } from '../../parts/seen';
 import { Notice, Problem, Skeleton } from '../../parts/state';
 import { agoText, countText, shortId, sizeText } from '../../parts/words';
+import styles from './conflicts.module.css';
 
 /** Whose object is taken, by path. */
 export type Resolutions = Schemas['Merge']['resolutions'];
@@ -79,7 +80,7 @@ export function Conflicts({ chosen, onChosen, onMerge, isBusy, children, ...refs
             {data.hasMore && 'At least '}
             {countText(data.rows.length, 'conflict')}
           </strong>
-          <ul class="rows conflicts" aria-label="Conflicts">
+          <ul class={`rows ${styles.list}`} aria-label="Conflicts">
             {data.rows.map(({ path }) => (
               <Conflict
                 key={path}
@@ -135,7 +136,7 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
   const { source, destination, path } = sides;
   const [isOpen, setOpen] = useState(false);
   return (
-    <li class="row conflict">
+    <li class={`row ${styles.conflict}`}>
       <span class="grow wrap-anywhere mono">{path}</span>
       {isOpen ? (
         <ConflictSides {...sides} />
@@ -146,7 +147,7 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
       )}
       {winner !== undefined && (
         <select
-          class="select conflict-winner"
+          class={`select ${styles.winner}`}
           aria-label={`Object to take at ${path}`}
           value={winner}
           onChange={event => onWinner(event.currentTarget.value as Winner)}

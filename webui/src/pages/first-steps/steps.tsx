@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon';
 import { useRepository } from '../../parts/repository';
 import { Skeleton } from '../../parts/state';
 import { remember, remembered } from '../../parts/storage';
-import './steps.css';
+import styles from './steps.module.css';
 
 /** What has been seen of a repository; a step that was done stays done when its trace is gone. */
 interface Seen {
@@ -163,7 +163,7 @@ function Steps({ seen, onBranch, onDismiss }: StepsProps) {
   const steps = stepsOf(repository, default_branch, seen);
   const next = steps.findIndex(({ isDone }) => !isDone);
   return (
-    <section class="card first-steps" aria-labelledby="first-steps">
+    <section class={`card ${styles.steps}`} aria-labelledby="first-steps">
       <div class="card-head">
         <h2 class="grow" id="first-steps">
           {next < 0 ? 'You have done all first steps' : 'First steps'}
@@ -172,8 +172,11 @@ function Steps({ seen, onBranch, onDismiss }: StepsProps) {
       </div>
       <ol class="card-body">
         {steps.map((step, index) => (
-          <li key={step.text} class={step.isDone ? 'done' : index === next ? 'next' : ''}>
-            <span class="mark">
+          <li
+            key={step.text}
+            class={step.isDone ? styles.done : index === next ? styles.next : undefined}
+          >
+            <span class={styles.mark}>
               {step.isDone ? <Icon name="check" label="Done" /> : <span>{index + 1}</span>}
             </span>
             <div>

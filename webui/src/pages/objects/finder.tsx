@@ -66,7 +66,7 @@ export default function Finder({ repository, at, onClose }: FinderProps) {
       {...{ text, choices, onClose }}
       onText={setText}
     >
-      <p class="small quiet palette-foot" role="status">
+      <p role="status">
         {countText(found.length, 'object')} of {paths.length.toLocaleString('en')}
         {isBusy && ' so far…'}
         {isCut && `: only the first ${LISTED_MAX.toLocaleString('en')} are searched`}

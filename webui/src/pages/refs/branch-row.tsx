@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RowCheck, type Selection } from '../../parts/selection';
 import { tell } from '../../parts/toast';
+import styles from './branch-row.module.css';
 import { DistanceBadge, LastCommit, SameBadge } from './last-commit';
 
 /** What the rows share. */
@@ -38,7 +39,7 @@ export function BranchRow({ branch, shared, selection }: RowProps) {
   return (
     <>
       <RowCheck {...{ name, selection }} reason={undeletable(isDefault, rule)} />
-      <div class="grow bar ref-name">
+      <div class={`grow bar ${styles.name}`}>
         <a class="strong cut" href={links.objects(repository, name)} title={name}>
           {name}
         </a>
@@ -151,7 +152,7 @@ function Protection({ name, shared, rule }: { name: string; shared: Shared; rule
         <Icon name="lock" /> {hasOwn ? 'Remove protection' : 'Protect'}
       </button>
       {failure && (
-        <p class="small ref-refusal" role="alert">
+        <p class={`small ${styles.refusal}`} role="alert">
           {failure.message}
         </p>
       )}

@@ -16,9 +16,9 @@ import { useSettled } from '../../parts/settled';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { BranchRow, type Shared } from './branch-row';
+import styles from './branches.module.css';
 import { CreateRef } from './create';
 import { DeleteRefs } from './delete';
-import './styles.css';
 
 type Branch = Schemas['BranchRow'];
 
@@ -155,7 +155,7 @@ interface ToolsProps {
 
 function Tools({ prefix, sort, distance, hasMore, narrow }: ToolsProps) {
   return (
-    <div class="ref-tools">
+    <div class={styles.tools}>
       <SearchBox
         label="Find branches by the beginning of their names"
         placeholder="Name begins with"

@@ -6,6 +6,7 @@ import { useIsShown } from '../../api/resource';
 import { Confirm } from '../../parts/dialog';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
+import styles from './delete.module.css';
 
 interface DeleteProps {
   kind: 'branch' | 'tag';
@@ -36,7 +37,7 @@ export function DeleteRefs({ kind, repository, names, onDeleted, onClose }: Dele
   return (
     <Confirm title={`Delete ${what}?`} action="Delete" act={act} onClose={onClose}>
       {names.length > 1 && (
-        <ul class="ref-names">
+        <ul class={styles.names}>
           {names.map(name => (
             <li key={name} class="wrap-anywhere">
               <code>{name}</code>

@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { readDistance } from '../../parts/distance';
 import { Time } from '../../parts/time';
+import styles from './last-commit.module.css';
 
 /** The commit of a tag, which a listing does not have: a commit ID's answer is asked for once. */
 export function TaggedCommit({ repository, id }: { repository: string; id: string }) {
@@ -16,7 +17,7 @@ export function TaggedCommit({ repository, id }: { repository: string; id: strin
   );
   if (failure)
     return (
-      <span class="ref-commit small quiet cut" title={failure.message}>
+      <span class={`${styles.commit} small quiet cut`} title={failure.message}>
         Its commit did not load
       </span>
     );
@@ -29,15 +30,15 @@ interface CommitProps {
 }
 
 export function LastCommit({ repository, commit }: CommitProps) {
-  if (!commit) return <span class="ref-commit" />;
+  if (!commit) return <span class={styles.commit} />;
   const message = commit.message.split('\n')[0] || 'No message';
   return (
-    <span class="ref-commit small quiet">
+    <span class={`${styles.commit} small quiet`}>
       <a class="cut grow" href={links.commit(repository, commit.id)} title={message}>
         {message}
       </a>
-      <span class="cut ref-committer">{commit.committer}</span>
-      <span class="ref-time">
+      <span class={`cut ${styles.committer}`}>{commit.committer}</span>
+      <span class={styles.time}>
         <Time at={commit.creation_date} />
       </span>
     </span>

@@ -17,7 +17,6 @@ import { useTitle } from '../../parts/title';
 import { CreateRef } from './create';
 import { DeleteRefs } from './delete';
 import { TaggedCommit } from './last-commit';
-import './styles.css';
 
 const PAGE = 1000;
 

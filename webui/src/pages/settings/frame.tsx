@@ -1,7 +1,6 @@
 /** The settings of a repository: a list of rooms at the side, one room beside it. */
 
 import { useLocation } from 'preact-iso';
-import './styles.css';
 import { links } from '../../links';
 import { Nav } from '../../parts/nav';
 import { useRepository } from '../../parts/repository';

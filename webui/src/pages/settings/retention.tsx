@@ -12,6 +12,7 @@ import { countText } from '../../parts/words';
 import { Collections } from './collections';
 import { EditPolicy } from './edit-policy';
 import { type Policy as Loaded, loadPolicy, replacePolicy } from './policy';
+import styles from './retention.module.css';
 import { EXAMPLE, type Rules, rulesText } from './rules';
 import { TimeLine } from './time-line';
 
@@ -85,7 +86,7 @@ function Policy({ rules }: { rules: Rules }) {
         .
       </p>
       <TimeLine rules={rules} />
-      <ul class="points">
+      <ul class={styles.points}>
         <li>If several branches keep an object, the one that keeps it longest decides.</li>
         <li>What the head of a branch has is never deleted, however old it is.</li>
         <li>

@@ -2,6 +2,7 @@
 
 import { countText, dateText } from '../../parts/words';
 import { endOf, type Rules, spansOf } from './rules';
+import styles from './time-line.module.css';
 
 /** One bar for each branch; the longest one is as wide as the page allows. */
 export function TimeLine({ rules }: { rules: Rules }) {
@@ -9,7 +10,7 @@ export function TimeLine({ rules }: { rules: Rules }) {
   const longest = Math.max(1, ...spans.map(({ days }) => days));
   const now_s = Date.now() / 1000;
   return (
-    <figure class="time-line">
+    <figure class={styles.timeLine}>
       <figcaption class="small quiet">
         An object that is deleted today, {dateText(now_s)}, stays readable:
       </figcaption>
@@ -19,8 +20,8 @@ export function TimeLine({ rules }: { rules: Rules }) {
             <span class="wrap-anywhere">
               {branch ? <code>{branch}</code> : 'All other branches'}
             </span>
-            <span class="track" aria-hidden="true">
-              <span class="bar-of-days" style={{ width: `${(100 * days) / longest}%` }} />
+            <span class={styles.track} aria-hidden="true">
+              <span class={styles.days} style={{ width: `${(100 * days) / longest}%` }} />
             </span>
             <span class="small">
               <b>{untilText(days, now_s)}</b> <span class="quiet">{countText(days, 'day')}</span>

@@ -17,7 +17,7 @@ import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 import { cancelTask, isOpen } from '../../parts/work';
-import './styles.css';
+import styles from './tasks.module.css';
 
 type Task = Schemas['TaskRow'];
 
@@ -103,7 +103,7 @@ function Row({ repository, task, onCancel }: RowProps) {
   const isStopping = isOpen(task) && task.is_cancelled;
   return (
     <>
-      <span class="task-state">
+      <span class={styles.state}>
         <Badge {...{ colour, icon }}>{isStopping ? 'Stopping' : text}</Badge>
       </span>
       <div class="grow">
@@ -119,12 +119,12 @@ function Row({ repository, task, onCancel }: RowProps) {
           {task.objects_done > 0 && `, ${doneText(task)}`}
         </div>
         {task.error && (
-          <div class="small task-error wrap-anywhere">
+          <div class={`small ${styles.error} wrap-anywhere`}>
             {sentence(task.error.message)} {sentence(task.error.details ?? '')}
           </div>
         )}
         {isOpen(task) && (
-          <div class="task-progress">
+          <div class={styles.progress}>
             <Progress
               done={task.objects_done}
               total={task.objects_known || undefined}
