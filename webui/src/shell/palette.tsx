@@ -7,6 +7,7 @@ import { answerOf, apiRead } from '../api/cache';
 import { useResource } from '../api/resource';
 import { links, repositoryOf } from '../links';
 import { type Choice, Chooser } from '../parts/chooser';
+import { matcher } from '../parts/matching';
 import { useSettled } from '../parts/settled';
 import { TABS } from './repository';
 import { chooseTheme } from './theme';
@@ -16,14 +17,6 @@ export const isPaletteOpen = signal(false);
 type Command = Omit<Required<Choice>, 'id'>;
 
 const FOUND = 8;
-
-/** Return the commands whose names hold all of the typed words. */
-function matching(commands: readonly Command[], text: string): Command[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return commands.filter(({ text: name, note }) =>
-    words.every(word => `${name} ${note}`.toLowerCase().includes(word)),
-  );
-}
 
 /** Return the repositories, and the branches of the current one, that begin with the prefix. */
 async function found(
@@ -103,8 +96,11 @@ function OpenPalette() {
   const { data, isLoading } = useResource(['palette', repository, asked], signal =>
     found(asked, repository, route, signal),
   );
-  const here = matching(pages(repository, route), text);
-  const choices = [...here, ...matching(data ?? [], text)].map(command => ({
+  const isMatch = matcher(text);
+  const matching = (commands: Command[]) =>
+    commands.filter(command => isMatch(`${command.text} ${command.note}`));
+  const here = matching(pages(repository, route));
+  const choices = [...here, ...matching(data ?? [])].map(command => ({
     ...command,
     id: `${command.note} ${command.text}`,
   }));

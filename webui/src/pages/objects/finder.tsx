@@ -6,6 +6,7 @@ import { eachPage } from '../../api/objects';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
 import { Chooser } from '../../parts/chooser';
+import { matchingPaths } from '../../parts/matching';
 import { Problem } from '../../parts/state';
 import { countText } from '../../parts/words';
 import { iconOf } from './row';
@@ -39,20 +40,11 @@ function usePaths(repository: string, at: string) {
   return { paths, isCut, isBusy, failure };
 }
 
-/** Return the paths that hold every word, those first whose names do. */
-function matching(paths: readonly string[], text: string): string[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const holds = (part: string) => words.every(word => part.toLowerCase().includes(word));
-  const found = paths.filter(holds);
-  const isNamed = (path: string) => holds(path.slice(path.lastIndexOf('/') + 1));
-  return [...found.filter(isNamed), ...found.filter(path => !isNamed(path))];
-}
-
 export default function Finder({ repository, at, onClose }: FinderProps) {
   const { route } = useLocation();
   const [text, setText] = useState('');
   const { paths, isCut, isBusy, failure } = usePaths(repository, at);
-  const found = matching(paths, text);
+  const found = matchingPaths(paths, text);
   const choices = found.slice(0, SHOWN).map(path => ({
     id: path,
     text: path,

@@ -8,20 +8,7 @@ import { TextField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
 import { tell } from '../../parts/toast';
-
-const NAMES = {
-  branch: {
-    valid: /^\w[-:\w]*(?<!:)$/,
-    problem:
-      'Use letters, digits, hyphens, underscores and colons; begin with a letter, a digit or an underscore, and do not end with a colon.',
-  },
-  tag: {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: names hold none of them
-    valid: /^(?!:|.*\.\.)[^\x00-\x20^?*[\\/~$@]+(?<!:)$/,
-    problem:
-      'Leave out spaces, slashes, “..” and any of ^ ? * [ \\ ~ $ @, which lead elsewhere in a ref; do not begin or end with a colon.',
-  },
-};
+import { problemOfName } from './names';
 
 interface CreateProps {
   kind: 'branch' | 'tag';
@@ -45,7 +32,7 @@ export function CreateRef({ kind, repository, source: proposed, onCreated, onClo
   const isTaken = failure?.status === 409;
   let problem: string | undefined;
   if (isTaken) problem = `There is a ${kind} ${name} already. Choose another name.`;
-  else if (name && !NAMES[kind].valid.test(name)) problem = NAMES[kind].problem;
+  else if (name) problem = problemOfName(kind, name);
   return (
     <FormDialog
       title={`Create ${kind}`}

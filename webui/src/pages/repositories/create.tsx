@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api, type Failure } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
@@ -10,15 +10,7 @@ import { FormDialog } from '../../parts/dialog';
 import { CheckField, TextField } from '../../parts/field';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-
-const NAME = /^[a-z0-9][a-z0-9-]{2,62}$/;
-
-/** Return what is wrong with the name, also by the server's answer; nothing for a good or an empty one. */
-function problemOf(name: string, failure: Failure | undefined): string | undefined {
-  if (failure?.status === 409) return `There is a repository ${name} already. Choose another name.`;
-  if (!name || NAME.test(name)) return undefined;
-  return 'Use 3 to 63 lower-case letters, digits and hyphens; begin with a letter or digit.';
-}
+import { problemOfName } from './name';
 
 export function CreateRepository({
   hasSampleData,
@@ -50,7 +42,12 @@ export function CreateRepository({
     route(links.objects(name));
   });
   const { failure, clear } = submit;
-  const problem = problemOf(name, failure);
+  const problem =
+    failure?.status === 409
+      ? `There is a repository ${name} already. Choose another name.`
+      : name
+        ? problemOfName(name)
+        : undefined;
   // Its field tells what is wrong with the namespace.
   const isNamespace = failure?.status === 400 && /namespace|overlaps/.test(failure.message);
   return (
