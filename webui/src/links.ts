@@ -3,8 +3,8 @@
 type Query = Record<string, string | undefined>;
 
 function address(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value) as [string, string][];
-  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+  const present = Object.entries(query).filter(([, value]) => value) as [string, string][];
+  return present.length ? `${path}?${new URLSearchParams(present)}` : path;
 }
 
 function inRepository(repository: string, rest: string, query?: Query): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agoText, countText, shortId, sizeText } from '../src/parts/words';
+import { agoText, countText, integerText, shortId, sizeText } from '../src/parts/words';
 
 test('sizes have at most three digits and a decimal unit', () => {
   const texts: [number, string][] = [
@@ -48,4 +48,8 @@ test('only IDs are shortened', () => {
   assert.equal(shortId('0123456789abcdef'.repeat(4)), '0123456789ab');
   for (const name of ['main', 'abc123', 'feedbeeffeedbeef', `${'a'.repeat(30)}-x`])
     assert.equal(shortId(name), name);
+});
+
+test('an integer has separators of thousands', () => {
+  assert.equal(integerText(1234567), '1,234,567');
 });

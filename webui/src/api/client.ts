@@ -100,11 +100,11 @@ const NO_SESSION = 'error authenticating request';
 const sessions: Middleware = {
   async onResponse({ response, schemaPath }) {
     if (response.status !== 401 || schemaPath === '/auth/login') return undefined;
-    const told = await response
+    const answered = await response
       .clone()
       .json()
       .catch(() => undefined);
-    if (told?.message === NO_SESSION) onLoggedOut();
+    if (answered?.message === NO_SESSION) onLoggedOut();
     return undefined;
   },
 };
@@ -130,7 +130,7 @@ export async function answer<Data>(request: Promise<Result<Data>>): Promise<Data
   return result.data as Data;
 }
 
-/** Load a module of the page; fail as a person is told if it does not come. */
+/** Load a module of the page; fail as a person is answered if it does not come. */
 export async function part<Module>(module: Promise<Module>): Promise<Module> {
   try {
     return await module;
@@ -142,7 +142,7 @@ export async function part<Module>(module: Promise<Module>): Promise<Module> {
   }
 }
 
-/** Return what a person is told of an error that is not an answer of the server. */
+/** Return what a person is answered of an error that is not an answer of the server. */
 export function failureOf(error: unknown): Failure | DOMException {
   if (error instanceof Failure) return error;
   if (error instanceof DOMException && error.name === 'AbortError') return error;
@@ -162,11 +162,11 @@ const ADVICE: Record<number, string> = {
 const PROTECTED = 'Write to another branch and commit there. Then merge that branch into this one.';
 const RULE_FIRST = 'Remove the rule that protects it first.';
 
-/** Return what a person is told of an answer that refuses; `body` is the parsed answer, if any. */
+/** Return what a person is answered of an answer that refuses; `body` is the parsed answer, if any. */
 export function failureOfAnswer(status: number, body: unknown): Failure {
-  const told = body as { message?: unknown; details?: unknown } | undefined;
-  const message = typeof told?.message === 'string' ? told.message : '';
-  const details = typeof told?.details === 'string' ? told.details : '';
+  const answered = body as { message?: unknown; details?: unknown } | undefined;
+  const message = typeof answered?.message === 'string' ? answered.message : '';
+  const details = typeof answered?.details === 'string' ? answered.details : '';
   if (status === GONE && message === 'No data') return new Failure(NO_DATA, status);
   if (message === NO_SESSION) return new Failure('Your session has ended. Log in again.', status);
   // Some details are only the name of what the message speaks of.
@@ -179,7 +179,7 @@ export function failureOfAnswer(status: number, body: unknown): Failure {
     parts.push(/delete/.test(message) ? RULE_FIRST : PROTECTED);
   if (status === 401 && !details) parts.push('Ask an administrator for the right to do it.');
   const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
-  return new Failure(parts.join(' ') || fallback, status, told?.details);
+  return new Failure(parts.join(' ') || fallback, status, answered?.details);
 }
 
 /** Return the text as a sentence: a capital first, a full stop last. */

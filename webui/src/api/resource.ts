@@ -29,7 +29,7 @@ function isRead<Data>(asked: Read<Data> | Key): asked is Read<Data> {
 /** Load anew whenever the read, or a part of the key, changes. Data of another one are never shown. */
 export function useResource<Data>(read: Read<Data>): Resource<Data>;
 export function useResource<Data>(key: Key, load: Load<Data>): Resource<Data>;
-export function useResource<Data>(asked: Read<Data> | Key, given?: Load<Data>): Resource<Data> {
+export function useResource<Data>(asked: Read<Data> | Key, loadOfKey?: Load<Data>): Resource<Data> {
   const [version, setVersion] = useState(0);
   const name = isRead(asked) ? asked.name : JSON.stringify(asked);
   const start = { name, data: isRead(asked) ? knownAnswer(asked) : undefined };
@@ -37,7 +37,7 @@ export function useResource<Data>(asked: Read<Data> | Key, given?: Load<Data>): 
   const [isLoading, setLoading] = useState(true);
   const load = isRead(asked)
     ? (signal: AbortSignal) => answerOf(asked, signal)
-    : (given as Load<Data>);
+    : (loadOfKey as Load<Data>);
   const latest = useRef(load);
   latest.current = load;
 
@@ -108,12 +108,15 @@ function withPage<Item>(from: Loaded<Item>, { results, pagination }: Page<Item>)
 /** Load a list page by page, from its beginning whenever the read, or a part of the key, changes. */
 export function usePages<Item>(page: ReadPage<Item>): Pages<Item>;
 export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item>;
-export function usePages<Item>(asked: ReadPage<Item> | Key, given?: LoadPage<Item>): Pages<Item> {
+export function usePages<Item>(
+  asked: ReadPage<Item> | Key,
+  loadOfKey?: LoadPage<Item>,
+): Pages<Item> {
   const [version, setVersion] = useState(0);
   const [first, load]: [Read<Page<Item>> | undefined, LoadPage<Item>] =
     typeof asked === 'function'
       ? [asked(''), (after, signal) => answerOf(asked(after), signal)]
-      : [undefined, given as LoadPage<Item>];
+      : [undefined, loadOfKey as LoadPage<Item>];
   const name = JSON.stringify([first?.name ?? asked, version]);
   const empty: Loaded<Item> = { name, items: [], next: '', hasMore: true };
   const start = () => {
@@ -207,7 +210,7 @@ export function useIsShown(): () => boolean {
 
 /** Something that a user does, and how it goes. */
 export interface Action<Arguments extends unknown[] = []> {
-  run: (...given: Arguments) => void;
+  run: (...values: Arguments) => void;
   isBusy: boolean;
   failure: Failure | undefined;
   clear: () => void;
@@ -215,15 +218,15 @@ export interface Action<Arguments extends unknown[] = []> {
 
 /** An action with its state: `run` does it, and keeps the failure to show. */
 export function useAction<Arguments extends unknown[]>(
-  act: (...given: Arguments) => Promise<void>,
+  act: (...values: Arguments) => Promise<void>,
 ): Action<Arguments> {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const run = (...given: Arguments) => {
+  const run = (...values: Arguments) => {
     if (isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    act(...given)
+    act(...values)
       .catch(error => setFailure(failureOf(error) as Failure))
       .finally(() => setBusy(false));
   };

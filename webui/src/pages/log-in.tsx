@@ -78,7 +78,7 @@ function KeyPairForm() {
         autocomplete="current-password"
         required
       />
-      <Problem failure={failure && told(failure)} />
+      <Problem failure={failure && failureOfLogIn(failure)} />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Log in
       </Button>
@@ -87,7 +87,7 @@ function KeyPairForm() {
 }
 
 /** Return the failure in the words of a log-in. */
-function told(failure: Failure): Failure {
+function failureOfLogIn(failure: Failure): Failure {
   if (failure.status !== 401) return failure;
   return new Failure('This key pair is not right. Check both parts, then try again.', 401);
 }

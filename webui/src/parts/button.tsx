@@ -55,14 +55,14 @@ type LinkButtonProps = Look &
   };
 
 export function LinkButton({ kind, icon, isSmall, label, children, ...rest }: LinkButtonProps) {
-  const given = rest as JSX.IntrinsicElements['a'];
+  const attributes = rest as JSX.IntrinsicElements['a'];
   return (
-    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: its address is among what is given
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: its address is among what is attributes
     <a
-      {...given}
+      {...attributes}
       class={classOf({ kind, isSmall }, Boolean(label))}
-      aria-label={label ?? given['aria-label']}
-      title={given.title ?? label}
+      aria-label={label ?? attributes['aria-label']}
+      title={attributes.title ?? label}
     >
       {icon && <Icon name={icon} />}
       {children}

@@ -12,6 +12,7 @@ import type { Pages } from '../api/resource';
 import { Button } from './button';
 import { ROW_PX } from './row';
 import { Problem, Skeleton } from './state';
+import { integerText } from './words';
 
 interface ListProps<Item> {
   pages: Pages<Item>;
@@ -137,7 +138,7 @@ export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps
           {failure ? (
             <Problem failure={failure} retry={more} />
           ) : (
-            `${items.length.toLocaleString('en')} loaded; more follow as you scroll`
+            `${integerText(items.length)} loaded; more follow as you scroll`
           )}
         </div>
       )}

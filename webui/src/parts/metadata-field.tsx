@@ -13,7 +13,7 @@ export function metadataOf(rows: Metadata): Record<string, string> {
 }
 
 /** Return why the row cannot be saved as it is; empty if it can. */
-function problemOf(rows: Metadata, { key, value }: Metadata[number]): string {
+function problemOfRow(rows: Metadata, { key, value }: Metadata[number]): string {
   const name = key.trim();
   if (!name) return value ? 'Give this value a key, or remove the row.' : '';
   const count = rows.filter(row => row.key.trim() === name).length;
@@ -36,7 +36,7 @@ export function MetadataField({ rows, onRows }: MetadataProps) {
           <input
             class="input"
             aria-label={`Key ${at + 1}`}
-            ref={input => input?.setCustomValidity(problemOf(rows, row))}
+            ref={input => input?.setCustomValidity(problemOfRow(rows, row))}
             placeholder="Key"
             value={row.key}
             onInput={event => put(at, { key: event.currentTarget.value })}

@@ -88,7 +88,11 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
         <Icon name="down" />
       </Button>
       {isOpen && (
-        <Panel {...{ repository, value, label, kinds, anchor }} onChoose={choose} onClose={close} />
+        <RefPanel
+          {...{ repository, value, label, kinds, anchor }}
+          onChoose={choose}
+          onClose={close}
+        />
       )}
     </div>
   );
@@ -100,7 +104,15 @@ interface PanelProps extends PickerProps {
 }
 
 /** What is typed, the kinds of refs, and the refs of the chosen kind. */
-function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClose }: PanelProps) {
+function RefPanel({
+  repository,
+  value,
+  label,
+  kinds = ALL,
+  anchor,
+  onChoose,
+  onClose,
+}: PanelProps) {
   const [kind, setKind] = useState<RefKind>(kinds[0] ?? 'branch');
   const [text, setText] = useState('');
   const typed = text.trim();
@@ -132,7 +144,7 @@ function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClos
           placeholder="Name, ID, or main~2"
         />
       </div>
-      {kinds.length > 1 && <Kinds {...{ kinds, kind }} onKind={setKind} />}
+      {kinds.length > 1 && <RefKinds {...{ kinds, kind }} onKind={setKind} />}
       <Problem failure={found.failure} retry={found.reload} />
       <Options {...options} />
       {!rows.length && !isFound && <Skeleton lines={4} />}
@@ -153,7 +165,7 @@ interface KindsProps {
   onKind: (kind: RefKind) => void;
 }
 
-function Kinds({ kinds, kind, onKind }: KindsProps) {
+function RefKinds({ kinds, kind, onKind }: KindsProps) {
   return (
     <div class={`tabs ${styles.kinds}`} role="tablist">
       {kinds.map(each => (

@@ -103,7 +103,7 @@ export async function ifUnchanged<Data>(
   } catch (error) {
     if (!(error instanceof Failure && error.status === 412)) throw error;
     reload();
-    const told = `Somebody has changed ${name} meanwhile, so nothing was done.`;
-    throw new Failure(`${told} Look at what is there now, then do it again.`, 412);
+    const reason = `Somebody has changed ${name} meanwhile, so nothing was done.`;
+    throw new Failure(`${reason} Look at what is there now, then do it again.`, 412);
   }
 }

@@ -14,9 +14,18 @@ export function sizeText(size_bytes: number): string {
   return `${size.toFixed(digits)} ${UNITS[unit]}`;
 }
 
+// The page is in English, whatever the browser prefers.
+const LOCALE = 'en';
+const integers = new Intl.NumberFormat(LOCALE);
+
+/** `1,234`. */
+export function integerText(count: number): string {
+  return integers.format(count);
+}
+
 /** `1,234 objects`, `1 object`. */
 export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return `${integerText(count)} ${count === 1 ? one : many}`;
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -27,7 +36,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3600],
   ['minute', 60],
 ];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 
 /** `3 days ago`, `in 2 hours`. Times are Unix seconds. */
 export function agoText(time_s: number, now_s = Date.now() / 1000): string {
@@ -38,8 +47,8 @@ export function agoText(time_s: number, now_s = Date.now() / 1000): string {
   return Math.abs(apart_s) < 10 ? 'just now' : relative.format(Math.trunc(apart_s), 'second');
 }
 
-const dates = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
-const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const dates = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const moments = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function dateText(time_s: number): string {
   return dates.format(time_s * 1000);

@@ -19,7 +19,7 @@ import { RepositoryFrame } from './repository';
 import { Shortcuts } from './shortcuts';
 
 export function App() {
-  const [error] = useErrorBoundary(told => console.error(told));
+  const [error] = useErrorBoundary(reason => console.error(reason));
   if (error) return <Broken error={error} />;
   return (
     <LocationProvider>

@@ -48,7 +48,7 @@ export default function Run() {
   if (!data) return failure ? <Problem failure={failure} retry={reload} /> : <Skeleton />;
   return (
     <div class="stack loose">
-      <Facts run={data} />
+      <RunFacts run={data} />
       <Problem failure={failure} retry={reload} />
       <section class="stack tight" aria-label="Hooks">
         <h2>Hooks</h2>
@@ -64,7 +64,7 @@ export default function Run() {
   );
 }
 
-function Facts({ run }: { run: Schemas['ActionRunRow'] }) {
+function RunFacts({ run }: { run: Schemas['ActionRunRow'] }) {
   const { id: repository } = useRepository();
   return (
     <>

@@ -68,7 +68,7 @@ export default function Runs() {
           pages={pages}
           label="Runs"
           keyOf={run => run.run_id}
-          row={run => <Row repository={repository} run={run} />}
+          row={run => <RunRow repository={repository} run={run} />}
           empty={
             isFiltered ? (
               <Empty icon="action" title="No run of this branch or commit" />
@@ -103,7 +103,7 @@ function CommitFilter({ commit, onChoose }: { commit: string; onChoose: (id: str
   );
 }
 
-function Row({ repository, run }: { repository: string; run: Schemas['ActionRunRow'] }) {
+function RunRow({ repository, run }: { repository: string; run: Schemas['ActionRunRow'] }) {
   return (
     <>
       <RunStatus status={run.status} />

@@ -38,10 +38,10 @@ export default function CommitPage() {
     );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <Skeleton />;
-  return <Shown key={data.id} commit={data} />;
+  return <CommitDetails key={data.id} commit={data} />;
 }
 
-function Shown({ commit }: { commit: Commit }) {
+function CommitDetails({ commit }: { commit: Commit }) {
   const repository = useRepository();
   const [{ parent = '1' }, setQuery] = useQuery();
   const [title = '', ...rest] = commit.message.split('\n');
@@ -67,7 +67,7 @@ function Shown({ commit }: { commit: Commit }) {
         />
       </div>
       {body && <pre class={styles.body}>{body}</pre>}
-      <Facts commit={commit} />
+      <CommitFacts commit={commit} />
       {commit.parents.length > 1 && (
         <ParentField
           commit={commit}
@@ -91,7 +91,7 @@ function Shown({ commit }: { commit: Commit }) {
   );
 }
 
-function Facts({ commit }: { commit: Commit }) {
+function CommitFacts({ commit }: { commit: Commit }) {
   const repository = useRepository().id;
   const entries = Object.entries(commit.metadata);
   const buttons = entries.flatMap(([key, value]) => buttonOf(key, value) ?? []);

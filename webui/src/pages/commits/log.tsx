@@ -16,7 +16,7 @@ import { RowCheck, type Selection, useSelection } from '../../parts/selection';
 import { Empty, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { shortId } from '../../parts/words';
+import { integerText, shortId } from '../../parts/words';
 import { CommitMenu } from './actions';
 import { type Filters, filtersOf, LogFilters, NoMatch } from './filters';
 import { Graph, graphWidth } from './graph';
@@ -109,8 +109,8 @@ export default function Log() {
       <Problem failure={names.failure} retry={names.reload} />
       {names.data?.isPart && (
         <p class="small quiet">
-          Commits show the names of the first {REFS.toLocaleString('en')} branches and the first{' '}
-          {REFS.toLocaleString('en')} tags; there are more.
+          Commits show the names of the first {integerText(REFS)} branches and the first{' '}
+          {integerText(REFS)} tags; there are more.
         </p>
       )}
       <VirtualList
@@ -119,7 +119,7 @@ export default function Log() {
         label={`Commits of ${ref}`}
         keyOf={commit => commit.id}
         row={(commit, index) => (
-          <Row
+          <CommitRow
             commit={commit}
             graph={filters.prefix ? undefined : rows[index]}
             width={width}
@@ -212,7 +212,7 @@ interface RowProps {
 
 const NAMES_SHOWN = 3;
 
-function Row({ commit, graph, width, names, selection, current, onDone }: RowProps) {
+function CommitRow({ commit, graph, width, names, selection, current, onDone }: RowProps) {
   const repository = useRepository().id;
   const title = commit.message.split('\n')[0] || '(no message)';
   return (

@@ -61,7 +61,7 @@ export function BranchRow({ branch, shared, selection }: RowProps) {
           ))}
       </div>
       <LastCommit repository={repository} commit={branch.commit} />
-      <Actions {...{ name, shared, rule }} />
+      <BranchMenu {...{ name, shared, rule }} />
     </>
   );
 }
@@ -72,7 +72,7 @@ function undeletable(isDefault: boolean, rule: string | undefined): string | und
   return rule === undefined ? undefined : 'A protected branch cannot be deleted';
 }
 
-function Actions({ name, shared, rule }: { name: string; shared: Shared; rule?: string }) {
+function BranchMenu({ name, shared, rule }: { name: string; shared: Shared; rule?: string }) {
   const { repository, defaultBranch, isReadOnly } = shared;
   const isDefault = name === defaultBranch;
   return (

@@ -59,12 +59,12 @@ export default function Branches() {
   };
   return (
     <>
-      <Head
+      <BranchesHead
         isReadOnly={read_only}
         onCreate={() => setOpen({ kind: 'branch', source: default_branch })}
       />
       <div class="stack">
-        <Tools {...{ prefix, sort, narrow }} hasMore={pages.hasMore} distance={distance} />
+        <BranchesTools {...{ prefix, sort, narrow }} hasMore={pages.hasMore} distance={distance} />
         <Problem failure={rules.failure} retry={rules.reload} />
         <Problem failure={distance ? head.failure : undefined} retry={head.reload} />
         {sort === 'time' && pages.hasMore && !pages.isLoading && (
@@ -125,7 +125,7 @@ export default function Branches() {
   );
 }
 
-function Head({ isReadOnly, onCreate }: { isReadOnly: boolean; onCreate: () => void }) {
+function BranchesHead({ isReadOnly, onCreate }: { isReadOnly: boolean; onCreate: () => void }) {
   return (
     <div class="page-head">
       <div class="titles">
@@ -153,7 +153,7 @@ interface ToolsProps {
   narrow: (changed: Record<string, string>) => void;
 }
 
-function Tools({ prefix, sort, distance, hasMore, narrow }: ToolsProps) {
+function BranchesTools({ prefix, sort, distance, hasMore, narrow }: ToolsProps) {
   return (
     <div class={styles.tools}>
       <SearchBox

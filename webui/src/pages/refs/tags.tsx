@@ -75,7 +75,7 @@ export default function Tags() {
                 {tag.id}
               </a>
               <TaggedCommit repository={repository} id={tag.commit_id} />
-              <Actions name={tag.id} onDelete={() => setDeleting(tag.id)} />
+              <TagMenu name={tag.id} onDelete={() => setDeleting(tag.id)} />
             </>
           )}
           empty={
@@ -113,7 +113,7 @@ export default function Tags() {
   );
 }
 
-function Actions({ name, onDelete }: { name: string; onDelete: () => void }) {
+function TagMenu({ name, onDelete }: { name: string; onDelete: () => void }) {
   const { id: repository, default_branch, read_only } = useRepository();
   return (
     <Menu label={`Actions of ${name}`} isSmall>

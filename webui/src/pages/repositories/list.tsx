@@ -56,7 +56,7 @@ export default function Repositories() {
           pages={pages}
           label="Repositories"
           keyOf={repository => repository.id}
-          row={repository => <Row repository={repository} />}
+          row={repository => <RepositoryRow repository={repository} />}
           empty={
             found ? (
               <Empty
@@ -93,7 +93,7 @@ export default function Repositories() {
   );
 }
 
-function Row({ repository }: { repository: Schemas['RepositoryRow'] }) {
+function RepositoryRow({ repository }: { repository: Schemas['RepositoryRow'] }) {
   return (
     <>
       <Icon name="repository" />

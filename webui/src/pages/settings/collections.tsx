@@ -45,7 +45,11 @@ export function Collections() {
         label="Collections"
         keyOf={run => run.run_id}
         row={run => (
-          <Row {...{ repository, run }} onEnd={pages.reload} onShow={() => setShown(run.run_id)} />
+          <CollectionRow
+            {...{ repository, run }}
+            onEnd={pages.reload}
+            onShow={() => setShown(run.run_id)}
+          />
         )}
         empty={
           <Empty icon="clock" title="Nothing was collected yet">
@@ -84,7 +88,7 @@ interface RowProps {
   onShow: () => void;
 }
 
-function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
+function CollectionRow({ repository, run: listed, onEnd, onShow }: RowProps) {
   const isRunning = listed.state === 'running';
   const { data, failure, reload } = useRun(repository, listed.run_id, isRunning);
   const run = data ?? listed;
@@ -97,7 +101,7 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
     <>
       <div class="grow">
         <div class="bar">
-          <State run={run} />
+          <CollectionState run={run} />
           {run.dry_run && <Badge colour="indigo">Dry run</Badge>}
           {outcomeText(run)}
         </div>
@@ -118,7 +122,7 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
 
 const COLOURS = { succeeded: 'green', failed: 'red', running: 'amber' } as const;
 
-function State({ run }: { run: Run }) {
+function CollectionState({ run }: { run: Run }) {
   return <Badge colour={COLOURS[run.state]}>{run.state}</Badge>;
 }
 
@@ -150,7 +154,7 @@ function Report({ repository, id, onClose }: ReportProps) {
         {data && (
           <>
             <div class="bar">
-              <State run={data} /> {outcomeText(data)}
+              <CollectionState run={data} /> {outcomeText(data)}
             </div>
             {data.error && <Notice kind="danger">{data.error}</Notice>}
             {data.warnings?.map(warning => (

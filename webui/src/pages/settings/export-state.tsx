@@ -9,7 +9,7 @@ import { Button } from '../../parts/button';
 import { Notice, Problem, Progress, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
-import { countText, shortId } from '../../parts/words';
+import { countText, integerText, shortId } from '../../parts/words';
 
 type Status = Schemas['StatusBody'];
 
@@ -30,7 +30,7 @@ const WORDS: Record<string, { text: string; colour?: Colour }> = {
   dropped: { text: 'dropped' },
 };
 
-function State({ state }: { state: string }) {
+function ExportBadge({ state }: { state: string }) {
   const { text, colour } = WORDS[state] ?? { text: state };
   return <Badge colour={colour}>{text}</Badge>;
 }
@@ -58,7 +58,7 @@ export function ExportState({ onChange, ...path }: Place & { onChange: () => voi
     <section class="card" aria-label="State of the export">
       <div class="card-body stack tight">
         <div class="bar">
-          <State state={data.state} />
+          <ExportBadge state={data.state} />
           {data.isPending && <Badge colour="amber">waits</Badge>}
           <span class="grow">
             {data.startedAt > 0 && (
@@ -67,7 +67,7 @@ export function ExportState({ onChange, ...path }: Place & { onChange: () => voi
               </>
             )}
           </span>
-          <Actions {...path} status={data} onDone={reload} />
+          <ExportActions {...path} status={data} onDone={reload} />
         </div>
         {data.state === 'in-progress' && (
           <Progress
@@ -77,8 +77,8 @@ export function ExportState({ onChange, ...path }: Place & { onChange: () => voi
           />
         )}
         <p class="small quiet">
-          {countText(data.objectsDone, 'object')} of {data.objectsTotal.toLocaleString('en')} done
-          {data.objectsFailed > 0 && `, ${data.objectsFailed.toLocaleString('en')} failed`}
+          {countText(data.objectsDone, 'object')} of {integerText(data.objectsTotal)} done
+          {data.objectsFailed > 0 && `, ${integerText(data.objectsFailed)} failed`}
           {data.exportedCommitId && (
             <>
               . The path holds commit{' '}
@@ -111,7 +111,7 @@ interface ActionsProps extends Place {
 }
 
 /** Runs the export; a failed one waits until it is repaired. */
-function Actions({ repository, branch, status, onDone }: ActionsProps) {
+function ExportActions({ repository, branch, status, onDone }: ActionsProps) {
   const params = { path: { repository, branch } };
   const hasFailed = status.state === 'export-failed';
   const { run, isBusy, failure } = useAction(async () => {
@@ -166,7 +166,7 @@ export function ExportHistory({ version, ...path }: Place & { version: number })
         <ul class="rows" aria-label="Last runs">
           {data.results.map(run => (
             <li class="row roomy" key={`${run.exportId} ${run.endedAt}`}>
-              <State state={run.state} />
+              <ExportBadge state={run.state} />
               <div class="grow">
                 <a href={links.commit(path.repository, run.commitId)}>{shortId(run.commitId)}</a>
                 {run.errorMessage && <div class="small wrap-anywhere">{run.errorMessage}</div>}

@@ -72,7 +72,7 @@ export function Export() {
             {...path}
             onChange={() => setSeen(old => old + 1)}
           />
-          <Facts configuration={data} />
+          <ExportFacts configuration={data} />
           <div class="bar">
             <Button icon="edit" disabled={read_only} onClick={() => setDialog('edit')}>
               Edit configuration
@@ -159,7 +159,7 @@ function NoExport({ branch, isReadOnly, onStart }: NoExportProps) {
   );
 }
 
-function Facts({ configuration }: { configuration: Configuration }) {
+function ExportFacts({ configuration }: { configuration: Configuration }) {
   const { exportPath, exportStatusPath, lastKeysInPrefixRegexp, isContinuous } = configuration;
   return (
     <dl class="facts">

@@ -13,7 +13,7 @@ import { useRepository } from '../../parts/repository';
 import { ifUnchanged, readSetting } from '../../parts/seen';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { countText } from '../../parts/words';
+import { countText, integerText } from '../../parts/words';
 
 type Rule = Schemas['ProtectionRuleRow'];
 
@@ -132,7 +132,7 @@ function Covered({ pattern, names, hasMore }: CoveredProps) {
   const rest = matching.length - BRANCHES_SHOWN;
   const more = rest > 0 ? ` and ${rest} more` : '';
   if (hasMore && !names.length) return <div class="small quiet">Looking through the branches…</div>;
-  const scope = hasMore ? ` (of ${names.length.toLocaleString('en')} branches so far…)` : '';
+  const scope = hasMore ? ` (of ${integerText(names.length)} branches so far…)` : '';
   return (
     <div class="small quiet wrap-anywhere">
       {matching.length

@@ -1,7 +1,7 @@
 /** Retention rules: read from text, told in words, compared. */
 
 import type { Schemas } from '../../api/client';
-import { countText } from '../../parts/words';
+import { countText, integerText } from '../../parts/words';
 
 export type Rules = Schemas['Rules'];
 
@@ -28,7 +28,7 @@ export function readRules(text: string): { rules: Rules } | { problem: string } 
   } catch (error) {
     return { problem: `This is not JSON: ${(error as Error).message}` };
   }
-  const problem = problemOf(value);
+  const problem = problemOfRules(value);
   return problem ? { problem } : { rules: value as Rules };
 }
 
@@ -45,7 +45,7 @@ export function draftOf(text: string): Rules | undefined {
   }
 }
 
-function problemOf(value: unknown): string | undefined {
+function problemOfRules(value: unknown): string | undefined {
   if (!isObject(value)) return 'Write an object with default_retention_days and branches.';
   const unknown = unknownField(value, ['default_retention_days', 'branches']);
   if (unknown) return unknown;
@@ -130,7 +130,7 @@ export function changesOf(before: Rules | undefined, after: Rules): Change[] {
   return [...names].flatMap(name => {
     const [old, now] = [daysOf(before, name), daysOf(after, name)];
     if (old === now) return [];
-    const text = `${name || 'All other branches'}: ${old.toLocaleString('en')} → ${countText(now, 'day')}`;
+    const text = `${name || 'All other branches'}: ${integerText(old)} → ${countText(now, 'day')}`;
     return [{ text, isShorter: now < old }];
   });
 }

@@ -15,7 +15,7 @@ import { Empty, Progress } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
-import { countText } from '../../parts/words';
+import { countText, integerText } from '../../parts/words';
 import { cancelTask, isOpen } from '../../parts/work';
 import styles from './tasks.module.css';
 
@@ -68,7 +68,7 @@ export default function Tasks() {
         pages={{ ...pages, items, failure: pages.failure ?? newest.failure }}
         label="Tasks"
         keyOf={task => task.id}
-        row={task => <Row {...{ repository, task }} onCancel={() => setCancelling(task)} />}
+        row={task => <TaskRow {...{ repository, task }} onCancel={() => setCancelling(task)} />}
         empty={
           <Empty icon="task" title="No long work in the last week">
             Imports, large commits and merges, and copies of folders show their progress here.
@@ -98,7 +98,7 @@ interface RowProps {
   onCancel: () => void;
 }
 
-function Row({ repository, task, onCancel }: RowProps) {
+function TaskRow({ repository, task, onCancel }: RowProps) {
   const { colour, icon, text } = LOOKS[task.state] ?? { icon: 'task', text: task.state };
   const isStopping = isOpen(task) && task.is_cancelled;
   return (
@@ -144,7 +144,7 @@ function Row({ repository, task, onCancel }: RowProps) {
 
 function doneText({ objects_done: done, objects_known: all }: Task): string {
   if (all <= done) return countText(done, 'object');
-  return `${done.toLocaleString('en')} of ${countText(all, 'object')}`;
+  return `${integerText(done)} of ${countText(all, 'object')}`;
 }
 
 interface CancelProps {

@@ -114,9 +114,9 @@ export function factsOf(
     values
       ?.map(value => ({ value, key: order(value as never) }))
       .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
-  const told = statistics.filter(group => !group?.isEmpty);
-  const min = ordered(ofAll(told.map(group => group?.min)))?.at(0)?.value;
-  const max = ordered(ofAll(told.map(group => group?.max)))?.at(-1)?.value;
+  const groups = statistics.filter(group => !group?.isEmpty);
+  const min = ordered(ofAll(groups.map(group => group?.min)))?.at(0)?.value;
+  const max = ordered(ofAll(groups.map(group => group?.max)))?.at(-1)?.value;
   return {
     ...facts,
     nulls: nulls?.reduce((sum: number, each) => sum + Number(each), 0),
