@@ -18,15 +18,6 @@ def refused(status):
     return lambda route: route.fulfill(status=status, json={"message": "not now"})
 
 
-def test_a_server_that_is_busy_for_a_moment_goes_unnoticed(visit, client):
-    name = lakes.create(client).id
-    visit.expect_statuses(503)
-    visit.page.route(REPOSITORIES, refused(503), times=1)
-    page = visit.open(f"/repositories?search={name}")
-    expect(page.get_by_role("link", name=name)).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-
-
 def test_a_server_that_stays_busy_is_told_and_asked_again(visit, client):
     name = lakes.create(client).id
     visit.expect_statuses(503)
@@ -36,37 +27,6 @@ def test_a_server_that_stays_busy_is_told_and_asked_again(visit, client):
     page.unroute_all()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("link", name=name)).to_be_visible()
-
-
-def test_a_lost_connection_is_told_and_tried_again(visit, client):
-    name = lakes.create(client).id
-    visit.page.route(REPOSITORIES, lambda route: route.abort())
-    page = visit.open(f"/repositories?search={name}")
-    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
-    page.unroute_all()
-    page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("link", name=name)).to_be_visible()
-
-
-def test_a_change_that_may_have_been_made_is_not_sent_twice(visit):
-    sent = []
-    page = visit.open("/repositories")
-
-    def lose(route):
-        if route.request.method != "POST":
-            return route.continue_()
-        sent.append(route.request.url)
-        return route.abort()
-
-    page.route("**/api/v1/repositories", lose)
-    page.get_by_role("button", name="Create repository").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Name", exact=True).fill("lost-on-the-way")
-    dialog.get_by_role("button", name="Create repository").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached")
-    expect(dialog.get_by_label("Name", exact=True)).to_have_value("lost-on-the-way")
-    page.wait_for_timeout(2_500)  # as long as reads are repeated
-    assert len(sent) == 1
 
 
 def test_a_session_that_ends_at_work_asks_to_log_in_and_loses_nothing(visit, stack):
@@ -105,30 +65,6 @@ def test_a_repository_that_does_not_exist_is_told_with_a_way_on(visit):
     expect(page.get_by_role("heading", name="There is no repository there-is-none")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="All repositories").click()
     expect(page.get_by_role("heading", name="Repositories")).to_be_visible()
-
-
-@pytest.mark.parametrize("content", [b"", b"1"])
-def test_an_object_that_was_collected_is_told_so_and_offers_no_download(
-    visit, client, stack, content
-):
-    repository = lakes.create(client, files={"a.txt": content})
-    stat = repository.branch("main").object("a.txt").stat()
-    bucket, _, key = stat.physical_address.removeprefix("s3://").partition("/")
-    stack.s3.delete_object(Bucket=bucket, Key=key)
-    visit.expect_statuses(410)
-    page = visit.open(f"/repositories/{repository.id}/object?ref=main&path=a.txt")
-    expect(
-        page.get_by_text("Garbage collection has deleted the data of this object")
-    ).to_be_visible()
-    expect(page.get_by_text(stat.checksum)).to_be_visible()
-    for action in ("Try again", "Download"):
-        expect(page.get_by_text(action, exact=True)).to_have_count(0)
-
-
-def test_an_address_that_is_no_page_is_told_with_a_way_on(visit, client):
-    name = lakes.create(client).id
-    page = visit.open(f"/repositories/{name}/no-such-page")
-    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
 
 
 def test_an_error_in_the_page_or_an_answer_that_nobody_expects_fails_a_journey(chromium, stack):
@@ -172,9 +108,27 @@ def test_a_taken_name_or_place_is_told_at_its_field(visit, client):
     expect(dialog).to_have_count(1)
 
 
-@pytest.mark.parametrize("path", ["/repositories/%zz/objects", "/repositories/lake/commits/%zz"])
-def test_an_address_that_cannot_be_read_leads_to_the_repositories(visit, path):
-    page = visit.open(path)
-    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+def test_an_object_that_was_collected_is_told_so_and_offers_no_download(visit, client, stack):
+    files = {"a.txt": b"1", "empty.txt": b""}
+    repository = lakes.create(client, files=files)
+    visit.expect_statuses(410)
+    for path in files:
+        stat = repository.branch("main").object(path).stat()
+        bucket, _, key = stat.physical_address.removeprefix("s3://").partition("/")
+        stack.s3.delete_object(Bucket=bucket, Key=key)
+        page = visit.open(f"/repositories/{repository.id}/object?ref=main&path={path}")
+        expect(
+            page.get_by_text("Garbage collection has deleted the data of this object")
+        ).to_be_visible()
+        expect(page.get_by_text(stat.checksum)).to_be_visible()
+        for action in ("Try again", "Download"):
+            expect(page.get_by_text(action, exact=True)).to_have_count(0)
+
+
+def test_an_address_that_is_no_page_or_cannot_be_read_leads_to_the_repositories(visit, client):
+    name = lakes.create(client).id
+    for path in (f"/repositories/{name}/no-such-page", "/repositories/%zz/objects"):
+        page = visit.open(path)
+        expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
     page.get_by_role("link", name="All repositories", exact=True).click()
     expect(page).to_have_url(re.compile("/repositories$"))
