@@ -10,6 +10,8 @@ const API = 'http://127.0.0.1:8000';
 const SHARED =
   /virtual-core|src\/(api|shell|links|pages\/(refs|first-steps)|parts\/(?!markdown|parquet|column|table|code|diff\/(?!source)))/;
 const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull\.tsx)/;
+// The command line has this file, which one page shares.
+const SNIPPETS = /graveler_cli\/snippets\.json$/;
 
 export default defineConfig({
   plugins: [colourScales(), licences()],
@@ -28,7 +30,7 @@ export default defineConfig({
             { name: 'shared', test: SHARED, minShareCount: 2 },
             {
               debugName: 'folder',
-              name: id => FOLDER.exec(id)?.[1] ?? null,
+              name: id => (SNIPPETS.test(id) ? 'objects' : (FOLDER.exec(id)?.[1] ?? null)),
               includeDependenciesRecursively: false,
             },
           ],
@@ -37,5 +39,8 @@ export default defineConfig({
     },
   },
   worker: { format: 'es' },
-  server: { proxy: { '/api': API, '/openapi.json': API, '/logout': API, '/waits': API } },
+  server: {
+    fs: { allow: ['..'] },
+    proxy: { '/api': API, '/openapi.json': API, '/logout': API, '/waits': API },
+  },
 });

@@ -34,11 +34,12 @@ FILES = {
     "a 'b' ü/x.json": b'[{"word": "three"}]',
     "a 'b' ü/x.jsonl": b'{"word": "four"}\n{"word": "four"}\n',
     "a 'b' ü/x": b"five",
+    "a/50%20 + #&=;$(id)`\\[日本]{1,2}*.csv": b"word\nnine\n",
     "tables/it's ü/six x.parquet": parquet("six"),
     "tables/it's ü/seven.parquet": parquet("seven"),
     "csv/it's ü/eight x.csv": b"word\neight\n",
 }
-TABLES = {"one", "two", "three", "four", "six", "seven", "eight"}
+TABLES = {"one", "two", "three", "four", "six", "seven", "eight", "nine"}
 READ = {
     "duckdb": TABLES | {"five"},
     "pandas": TABLES,
@@ -46,7 +47,9 @@ READ = {
     "spark": TABLES | {"five"},
     "aws": TABLES | {"five"},
     "sdk": TABLES | {"five"},
+    "graveler": TABLES | {"five"},
 }
+IN_SHELL = {"aws", "graveler"}
 
 
 @pytest.fixture
@@ -94,18 +97,20 @@ def prepared(program: str, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("program", READ)
-def test_the_code_reads_files_and_folders_with_awkward_names(codes, environment, program):
+def test_the_code_reads_files_and_folders_with_awkward_names(codes, environment, tmp_path, program):
     texts = [each[program] for each in codes.values() if program in each]
     first = prepared(program, environment)
-    command = ["sh", "-ec"] if program == "aws" else [sys.executable, "-c"]
+    command = ["sh", "-ec"] if program in IN_SHELL else [sys.executable, "-c"]
     done = subprocess.run(
         [*command, first + "\n".join(texts)],
         env=environment,
+        cwd=tmp_path,
         capture_output=True,
         timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    shown = done.stdout.decode(errors="replace")
+    downloaded = (path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    shown = b"".join([done.stdout, *downloaded]).decode(errors="replace")
     shown = shown.replace(b"five".hex(" ").upper(), "five")  # as Spark shows bytes
     assert {word for word in READ["sdk"] if word in shown} == READ[program]

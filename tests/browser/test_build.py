@@ -17,6 +17,7 @@ pytestmark = pytest.mark.packages
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "webui"
 PACKAGES = SOURCES / "node_modules"
+SNIPPETS = Path("graveler_cli/snippets.json")  # which the page and the command share
 INSTALLATION = "npm ci --no-audit --no-fund"
 REMEDY = "run `make page`, and commit graveler_functions/web/page with the sources"
 
@@ -34,6 +35,8 @@ def workplace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page") / "webui"
     shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("node_modules"))
     (folder / "node_modules").symlink_to(PACKAGES.resolve())
+    (folder.parent / SNIPPETS.parent).mkdir()
+    shutil.copy(ROOT / SNIPPETS, folder.parent / SNIPPETS)
     return folder
 
 
@@ -58,6 +61,7 @@ def test_the_committed_page_is_what_its_sources_build_byte_for_byte(built):
 def test_packages_that_are_installed_anew_build_the_same_page(workplace, tmp_path):
     folder = tmp_path / "webui"
     shutil.copytree(workplace, folder, ignore=shutil.ignore_patterns("node_modules", "build"))
+    shutil.copytree(workplace.parent / SNIPPETS.parent, tmp_path / SNIPPETS.parent)
     run(folder, *INSTALLATION.split())
     run(folder, "npm", "run", "build")
     assert files_of(tmp_path / "graveler_functions" / "web" / "page") == files_of(PAGE), REMEDY

@@ -55,7 +55,7 @@ def test_the_history_of_an_object_has_its_commits_alone_and_shows_it_as_it_was(v
     expect(commits).to_contain_text(
         [re.compile("Changed.*Change a"), re.compile("Added.*Add files")]
     )
-    commits.nth(1).get_by_role("link", name="View at this commit").click()
+    commits.nth(1).get_by_role("link", name="Open this version").click()
     content = page.get_by_role("region", name="Content")
     expect(content.locator("code")).to_have_text("a\n")
 

@@ -26,7 +26,7 @@ _ENDPOINT = re.compile(r"(?i)https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?")
 @option(
     "--for",
     "program",
-    type=click.Choice(["all", "duckdb", "pandas", "polars", "spark", "aws", "sdk"]),
+    type=click.Choice(["all", "duckdb", "pandas", "polars", "spark", "aws", "sdk", "graveler"]),
     default="all",
     help="The program.",
 )
@@ -50,7 +50,7 @@ def snippet(session: CommandSession, uri: str, *, program: str, s3_endpoint: str
     if not _ENDPOINT.fullmatch(endpoint):
         raise UsageError(f"--s3-endpoint is {endpoint!r}: write http://HOST or https://HOST")
     found, kind = _found(session, session.path(uri))
-    if not s3_endpoint and program != "sdk":
+    if not s3_endpoint and program not in {"sdk", "graveler"}:
         _require_gateway(endpoint)
     texts = dict(snippets(found, kind, endpoint))
     if program != "all":

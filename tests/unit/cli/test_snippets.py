@@ -8,7 +8,8 @@ import pytest
 
 BRANCH = "lakefs://my-repo/main"
 S3 = "https://s3.example.org"
-ALL = ["duckdb", "pandas", "polars", "spark", "aws", "sdk"]
+ALL = ["duckdb", "pandas", "polars", "spark", "aws", "sdk", "graveler"]
+IN_SHELL = {"aws", "graveler"}
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +19,8 @@ def paths(user, lake):
     lake.has("t/a b.parquet", b"")
     lake.has("t/d/x.csv", b"")
     lake.has('it\'s "ü"\n.CSV', b"")
+    for path in ("a[1]*.csv", "a?.csv", "a//b.csv"):
+        lake.has(path, b"")
     lake.has("x.json", b"")
     lake.has("x", b"")
 
@@ -34,29 +37,40 @@ def codes(user, path, *more):
         ("t", ALL, 'read_parquet("s3://my-repo/main/t/**/*.parquet")'),
         ("", ALL, 'read_csv("s3://my-repo/main/**/*.csv")'),
         ("t/d/", ALL, 'read_csv("s3://my-repo/main/t/d/**/*.csv")'),
-        ('it\'s "ü"\n.CSV', ALL, r'read_csv("s3://my-repo/main/it' + r"'s \"ü\"\n.CSV" + '")'),
+        # Polars takes no line break.
+        (
+            'it\'s "ü"\n.CSV',
+            [*ALL[:2], *ALL[3:]],
+            r'read_csv("s3://my-repo/main/it' + r"'s \"ü\"\n.CSV" + '")',
+        ),
+        ("a[1]*.csv", ALL, r'read_csv("s3://my-repo/main/a\\[1\\]\\*.csv")'),
+        ("a?.csv", ALL[1:], None),
+        ("a//b.csv", ["duckdb", "aws", "sdk", "graveler"], None),
         ("x.json", [*ALL[:2], *ALL[3:]], 'read_json("s3://my-repo/main/x.json")'),
-        ("x", ["duckdb", "spark", "aws", "sdk"], 'params=["s3://my-repo/main/x"]'),
+        ("x", [ALL[0], *ALL[3:]], 'params=["s3://my-repo/main/x"]'),
     ],
 )
 def test_a_path_is_read_as_what_its_name_says(user, path, programs, read):
     found = codes(user, path, "--s3-endpoint", S3)
     assert list(found) == programs
-    assert read in found["duckdb"]
-    for name in set(programs) - {"aws"}:
+    assert read is None or read in found["duckdb"]
+    for name in set(programs) - IN_SHELL:
         ast.parse(found[name])
 
 
 def test_the_shell_runs_nothing_of_a_path(user, lake):
     path = "$(id) `id`; 'x\" \\ &"
     lake.has(path, b"")
-    words = shlex.split(codes(user, path, "--s3-endpoint", S3)["aws"], comments=True)
+    found = codes(user, path, "--s3-endpoint", S3)
+    words = shlex.split(found["aws"], comments=True)
     assert words[-5:] == ["aws", "s3", "cp", f"s3://my-repo/main/{path}", "-"]
+    words = shlex.split(found["graveler"], comments=True)
+    assert words == ["graveler", "fs", "download", f"{BRANCH}/{path}"]
 
 
 def test_a_folder_without_tables_is_listed(user, lake):
     lake.has("other/x", b"")
-    assert list(codes(user, "other/", "--s3-endpoint", S3)) == ["aws", "sdk"]
+    assert list(codes(user, "other/", "--s3-endpoint", S3)) == ["aws", "sdk", "graveler"]
 
 
 def test_the_code_names_the_gateway_and_no_secret(user):
@@ -78,6 +92,7 @@ def test_an_api_without_a_gateway_is_named_with_the_ways_out(user, lake):
         told = user.fails("fs", "snippet", f"{BRANCH}/t/", *more)
         assert told.startswith(f"{lake.endpoint} is no S3 gateway: name one with --s3-endpoint")
     assert "import lakefs" in user.prints("fs", "snippet", f"{BRANCH}/t/", "--for", "sdk")
+    assert "-recursive" in user.prints("fs", "snippet", f"{BRANCH}/t/", "--for", "graveler")
 
 
 def test_a_host_that_answers_as_s3_is_the_gateway(user, server, lake):

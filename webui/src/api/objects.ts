@@ -47,13 +47,20 @@ export function stat({ repository, ref, path }: Place, signal?: AbortSignal): Pr
   return answer(api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }));
 }
 
-/** Return whether an object is at the path; the first one that begins with it would be that. */
-export async function exists({ repository, ref, path }: Place, signal: AbortSignal) {
+/** Return the object at the path, if there is one; the first one that begins with it would be that. */
+export async function find(
+  { repository, ref, path }: Place,
+  signal?: AbortSignal,
+): Promise<ObjectStats | undefined> {
   const params = { path: { repository, ref }, query: { prefix: path, amount: 1 } };
   const { results } = await answer(
     api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
   );
-  return results[0]?.path === path;
+  return results[0]?.path === path ? results[0] : undefined;
+}
+
+export async function exists(place: Place, signal: AbortSignal): Promise<boolean> {
+  return Boolean(await find(place, signal));
 }
 
 /** Return whether the object's data exist; if nobody knows, reading them shows why. */
@@ -175,6 +182,51 @@ export async function deletePaths(
   if (!first) return;
   const others = errors.length > 1 ? ` ${errors.length - 1} more were not deleted.` : '';
   throw new Failure(`${first.path} was not deleted: ${first.message}.${others}`, first.status_code);
+}
+
+/**
+ * Copy an object to a path of a branch, sharing its data; return the copy.
+ *
+ * Fails with status 412 unless the path has what was `seen` there: an object of this checksum, or none.
+ */
+export function copyObject(
+  { repository, ref, path }: Place,
+  branch: string,
+  target: string,
+  seen: { checksum: string } | undefined | 'anything',
+): Promise<ObjectStats> {
+  let header = {};
+  if (!seen) header = { 'If-None-Match': '*' };
+  else if (seen !== 'anything') header = { 'If-Match': `"${seen.checksum}"` };
+  return answer(
+    api.POST('/repositories/{repository}/branches/{branch}/objects/copy', {
+      params: { path: { repository, branch }, query: { dest_path: target }, header },
+      body: {
+        src_path: path,
+        src_ref: ref,
+        shallow: true,
+        force: false,
+        content_type: null,
+        user_metadata: null,
+        headers: null,
+        encryption: {},
+        src_physical_address: '',
+        src_repository: '',
+      },
+    }),
+  );
+}
+
+/** Undo uncommitted changes of a branch: of an object, of all below a path, or all. */
+export async function resetBranch(
+  repository: string,
+  branch: string,
+  type: 'object' | 'common_prefix' | 'reset',
+  path: string,
+): Promise<void> {
+  const params = { path: { repository, branch } };
+  const body = { type, path, force: false };
+  await answer(api.PUT('/repositories/{repository}/branches/{branch}', { params, body }));
 }
 
 /** Return the commit that the ref names now, for addresses that never change. */

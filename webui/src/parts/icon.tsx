@@ -55,7 +55,8 @@ export type IconName =
   | 'image'
   | 'logout'
   | 'help'
-  | 'filter';
+  | 'filter'
+  | 'code';
 
 export function Icon({ name, label }: { name: IconName; label?: string }) {
   return (

@@ -1,6 +1,6 @@
 /** Asks before uncommitted changes are undone: of an object, of a folder, or all of a branch. */
 
-import { answer, api } from '../../api/client';
+import { resetBranch } from '../../api/objects';
 import { Confirm } from '../../parts/dialog';
 import type { DiffRow } from '../../parts/diff/source';
 import { tell } from '../../parts/toast';
@@ -21,12 +21,7 @@ export function Reset({ repository, branch, row, onDone, onClose }: ResetProps) 
   const kind = row?.path_type === 'common_prefix' ? 'common_prefix' : 'object';
   const type = row ? kind : 'reset';
   const act = async () => {
-    await answer(
-      api.PUT('/repositories/{repository}/branches/{branch}', {
-        params: { path: { repository, branch } },
-        body: { type, path, force: false },
-      }),
-    );
+    await resetBranch(repository, branch, type, path);
     tell(path ? `The changes of ${path} were undone.` : `All changes of ${branch} were undone.`);
     onDone();
   };

@@ -1,11 +1,15 @@
 /** The commits that changed an object, or anything in a folder. */
 
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { apiRead, type Read } from '../../api/cache';
 import type { Schemas } from '../../api/client';
+import { download } from '../../api/objects';
 import { type Page, useAllPages, usePages } from '../../api/resource';
+import { configuration } from '../../api/session';
 import { links } from '../../links';
-import { LinkButton } from '../../parts/button';
+import { Badge } from '../../parts/badge';
+import { Button, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { RefPicker } from '../../parts/ref-picker';
@@ -15,7 +19,10 @@ import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId, sizeText } from '../../parts/words';
 import { Crumbs } from './crumbs';
+import styles from './history.module.css';
 import { ObjectNav } from './nav';
+import { RestoreDialog } from './restore/dialog';
+import { isFolderPath, type Version, versionOf } from './restore/plan';
 import './styles.css';
 
 const SHOWN = 30;
@@ -25,7 +32,7 @@ type ObjectChange = Schemas['ObjectChangeRow'];
 /** A commit; of an object also what it did to it. */
 type Change = Pick<ObjectChange, 'commit'> & Partial<ObjectChange>;
 
-const LOOKS = { added: 'green', changed: 'amber', removed: 'red' };
+const LOOKS = { added: 'green', changed: 'amber', removed: 'red' } as const;
 const TEXTS = { added: 'Added', changed: 'Changed', removed: 'Deleted' };
 
 function readChanges(
@@ -55,13 +62,13 @@ export default function ObjectHistory() {
   const { query, route } = useLocation();
   const ref = useCurrentRef();
   const path = query.path ?? '';
-  const isFolder = !path || path.endsWith('/');
+  const isFolder = isFolderPath(path);
   useTitle(`History of ${path || 'all objects'}`, repository);
   const pages = usePages<Change>(after => readChanges({ repository, ref }, path, isFolder, after));
   // A page is empty if the search took long.
   const isSearching = !pages.items.length && pages.hasMore && !pages.failure;
   useAllPages(pages, isSearching);
-  const here = isFolder ? links.objects : links.object;
+  const [restored, setRestored] = useState<Version>();
   return (
     <div class="stack">
       <h1 class="visually-hidden">History of {path || 'all objects'}</h1>
@@ -83,10 +90,10 @@ export default function ObjectHistory() {
         label="Commits"
         keyOf={({ commit }) => commit.id}
         row={({ commit, type, size_bytes }) => (
-          <>
+          <div class={`bar roomy ${styles.change}`}>
             <Icon name="commit" />
             <div class="grow">
-              {type && <span class={`badge ${LOOKS[type]}`}>{TEXTS[type]}</span>}{' '}
+              {type && <Badge colour={LOOKS[type]}>{TEXTS[type]}</Badge>}{' '}
               <a class="strong" href={links.commit(repository, commit.id)}>
                 {commit.message.split('\n')[0] || shortId(commit.id)}
               </a>
@@ -96,16 +103,11 @@ export default function ObjectHistory() {
                 <span class="mono">{shortId(commit.id)}</span>
               </div>
             </div>
-            {type === 'removed' ? (
-              <LinkButton isSmall href={here(repository, commit.parents[0] ?? commit.id, path)}>
-                View before this commit
-              </LinkButton>
-            ) : (
-              <LinkButton isSmall href={here(repository, commit.id, path)}>
-                View at this commit
-              </LinkButton>
-            )}
-          </>
+            <VersionActions
+              version={versionOf(repository, path, commit, type)}
+              onRestore={setRestored}
+            />
+          </div>
         )}
         empty={
           <Empty icon="history" title="No commit has changed this yet">
@@ -113,6 +115,44 @@ export default function ObjectHistory() {
           </Empty>
         }
       />
+      {restored && <RestoreDialog version={restored} onClose={() => setRestored(undefined)} />}
     </div>
+  );
+}
+
+interface VersionProps {
+  version: Version;
+  onRestore: (version: Version) => void;
+}
+
+function VersionActions({ version, onRestore }: VersionProps) {
+  const { repository, ref, path } = version;
+  const isFolder = isFolderPath(path);
+  return (
+    <span class="bar">
+      <LinkButton
+        isSmall
+        icon="eye"
+        href={(isFolder ? links.objects : links.object)(repository, ref, path)}
+      >
+        Open this version
+      </LinkButton>
+      {!isFolder && <DownloadVersion {...version} />}
+      <Button isSmall icon="undo" onClick={() => onRestore(version)}>
+        Restore to branch…
+      </Button>
+    </span>
+  );
+}
+
+function DownloadVersion(version: Version) {
+  const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
+  return (
+    <Button
+      isSmall
+      icon="download"
+      label="Download this version"
+      onClick={() => download(version, isPresigned)}
+    />
   );
 }

@@ -2,7 +2,8 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { type Entry, isFolder } from '../../api/objects';
-import { Button } from '../../parts/button';
+import { links } from '../../links';
+import { Button, LinkButton } from '../../parts/button';
 import { VirtualList } from '../../parts/list';
 import { type Selection, useSelection } from '../../parts/selection';
 import { Empty } from '../../parts/state';
@@ -126,15 +127,20 @@ function NoObjects({ directory, onUpload }: Omit<ListingProps, 'onChanged'>) {
         icon="upload"
         title={path ? 'No objects here' : `No objects at ${ref} yet`}
         actions={
-          <Button
-            kind="primary"
-            icon="upload"
-            disabled={Boolean(readOnly)}
-            title={readOnly}
-            onClick={onUpload}
-          >
-            Upload
-          </Button>
+          <>
+            <Button
+              kind="primary"
+              icon="upload"
+              disabled={Boolean(readOnly)}
+              title={readOnly}
+              onClick={onUpload}
+            >
+              Upload
+            </Button>
+            {path && (
+              <LinkButton href={links.history(repository, ref, path)}>Its history</LinkButton>
+            )}
+          </>
         }
       >
         {readOnly ?? 'Drop files or folders anywhere on this page. Or use the command line: '}

@@ -2,12 +2,12 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type Failure, NO_DATA } from '../../api/client';
+import { NO_DATA } from '../../api/client';
 import { contentAddress, hasData, type ObjectStats, type Place, stat } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
-import { LinkButton } from '../../parts/button';
+import { Button, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';
@@ -19,13 +19,16 @@ import { tell } from '../../parts/toast';
 import { sizeText } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
+import { DeletedObject } from './deleted';
 import { EditMetadata } from './metadata';
 import { MoveDialog } from './move/dialog';
 import { ObjectNav } from './nav';
 import { Preview } from './preview';
+import { RestoreDialog } from './restore/dialog';
 import { ChangeEntries, copyPermanent } from './row';
 import './styles.css';
 import { useReadOnly } from './uncommitted';
+import { UseInCode } from './use-in-code';
 
 export default function ObjectPage() {
   const repository = useRepository();
@@ -34,7 +37,7 @@ export default function ObjectPage() {
   const path = query.path ?? '';
   const place = { repository: repository.id, ref, path };
   useTitle(path.split('/').at(-1) ?? path, repository.id);
-  const { readOnly } = useReadOnly(ref);
+  const { branch, readOnly } = useReadOnly(ref);
   const { data, failure, reload } = useResource([place], async signal =>
     // While another page is on its way, its address is here already.
     path ? Promise.all([stat(place, signal), hasData(place, signal)]) : undefined,
@@ -50,14 +53,24 @@ export default function ObjectPage() {
           label="Object at"
           onChoose={chosen => route(links.object(repository.id, chosen, path))}
         />
-        {stats && <Actions {...{ place, readOnly, stats, isThere, reload }} />}
+        {stats && <Actions {...{ place, branch, readOnly, stats, isThere, reload }} />}
       </div>
       <Crumbs repository={repository.id} at={ref} path={path} />
       <ObjectNav place={place} here="content" />
-      <Missing {...{ failure, place, reload }} />
+      {failure?.status === 404 ? (
+        <DeletedObject place={place} onRestored={reload} />
+      ) : (
+        <Problem failure={failure} retry={reload} />
+      )}
       {!stats && !failure && <Skeleton />}
       {!isThere && (
-        <Empty icon="file" title="This object has no data any more">
+        <Empty
+          icon="file"
+          title="This object has no data any more"
+          actions={
+            <LinkButton href={links.history(repository.id, ref, path)}>Other versions</LinkButton>
+          }
+        >
           {NO_DATA}
         </Empty>
       )}
@@ -69,49 +82,35 @@ export default function ObjectPage() {
   );
 }
 
-interface MissingProps {
-  failure: Failure | undefined;
-  place: Place;
-  reload: () => void;
-}
-
-function Missing({ failure, place, reload }: MissingProps) {
-  if (failure?.status !== 404) return <Problem failure={failure} retry={reload} />;
-  return (
-    <Empty
-      icon="file"
-      title={`There is no such object at ${place.ref}`}
-      actions={
-        <>
-          <LinkButton href={links.history(place.repository, place.ref, place.path)}>
-            Its history
-          </LinkButton>
-          <LinkButton href={links.objects(place.repository, place.ref)}>All objects</LinkButton>
-        </>
-      }
-    >
-      It may be deleted here, or exist at another ref.
-    </Empty>
-  );
-}
-
 interface ActionsProps {
   place: Place;
   stats: ObjectStats;
   /** Whether the object's data exist. */
   isThere: boolean;
+  /** Nothing if the ref is no branch, or not known to be one yet. */
+  branch: unknown;
   readOnly: string | undefined;
   reload: () => void;
 }
 
-function Actions({ place, stats, isThere, readOnly, reload }: ActionsProps) {
+function Actions({ place, stats, isThere, branch, readOnly, reload }: ActionsProps) {
   const { route } = useLocation();
-  const [open, setOpen] = useState<'delete' | 'metadata' | 'move' | 'copy'>();
+  const [open, setOpen] = useState<'delete' | 'metadata' | 'move' | 'copy' | 'restore' | 'code'>();
   const { repository, ref, path } = place;
   const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   return (
     <span class="push bar">
+      {!branch && isThere && (
+        <Button icon="undo" onClick={() => setOpen('restore')}>
+          Restore to branch…
+        </Button>
+      )}
+      {isThere && (
+        <Button icon="code" onClick={() => setOpen('code')}>
+          Use in code
+        </Button>
+      )}
       {isThere && (
         <LinkButton
           kind="primary"
@@ -145,6 +144,8 @@ function Actions({ place, stats, isThere, readOnly, reload }: ActionsProps) {
           onMove={isCopy => setOpen(isCopy ? 'copy' : 'move')}
         />
       </Menu>
+      {open === 'code' && <UseInCode place={place} onClose={() => setOpen(undefined)} />}
+      {open === 'restore' && <RestoreDialog version={place} onClose={() => setOpen(undefined)} />}
       {open === 'metadata' && (
         <EditMetadata
           place={place}

@@ -4,7 +4,8 @@ import './diff.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Pages, useAllPages, usePages } from '../../api/resource';
-import { Button } from '../button';
+import { links } from '../../links';
+import { Button, LinkButton } from '../button';
 import { Icon } from '../icon';
 import { VirtualList } from '../list';
 import { useQuery } from '../query';
@@ -172,8 +173,7 @@ function NoMatch() {
 function ObjectList({
   pages,
   rows,
-  rowActions,
-  open,
+  ...shared
 }: ListProps & { pages: Pages<DiffRow>; rows: DiffRow[] }) {
   // A filter may leave nothing of the pages so far: look on until something matches.
   const isLookingOn = !rows.length && pages.hasMore && !pages.failure;
@@ -185,7 +185,7 @@ function ObjectList({
       pages={{ ...pages, items: rows, isLoading: pages.isLoading || isLookingOn }}
       label="Changed objects"
       keyOf={keyOf}
-      row={row => <ObjectRow row={row} text={row.path} open={open} rowActions={rowActions} />}
+      row={row => <ObjectRow {...shared} row={row} text={row.path} />}
       empty={<NoMatch />}
     />
   );
@@ -221,9 +221,7 @@ function TreeList({
     const above = path.lastIndexOf('/', path.length - 2) + 1;
     const text = item.depth || root.endsWith('/') ? path.slice(above) : path;
     if (path_type !== 'common_prefix')
-      return (
-        <ObjectRow row={item.row} text={text} indent={indent} open={open} rowActions={rowActions} />
-      );
+      return <ObjectRow {...{ row: item.row, text, indent, source, open, rowActions }} />;
     return (
       <>
         <button
@@ -264,6 +262,7 @@ function TreeList({
 }
 
 interface ObjectRowProps {
+  source: DiffSource;
   row: DiffRow;
   text: string;
   indent?: { paddingLeft: string };
@@ -271,7 +270,8 @@ interface ObjectRowProps {
   rowActions: DiffProps['rowActions'];
 }
 
-function ObjectRow({ row, text, indent, open, rowActions }: ObjectRowProps) {
+function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowProps) {
+  const { repository, sides } = source;
   return (
     <>
       <span class="grow diff-object" style={indent}>
@@ -286,6 +286,15 @@ function ObjectRow({ row, text, indent, open, rowActions }: ObjectRowProps) {
         </button>
       </span>
       {row.size_bytes ? <span class="small quiet number">{sizeText(row.size_bytes)}</span> : null}
+      {row.type === 'removed' && (
+        <LinkButton
+          kind="ghost"
+          isSmall
+          icon="history"
+          label={`See the deleted ${row.path}`}
+          href={links.object(repository, sides.right, row.path)}
+        />
+      )}
       {rowActions?.(row)}
     </>
   );

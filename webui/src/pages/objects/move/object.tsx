@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../../api/client';
-import { exists } from '../../../api/objects';
+import { copyObject, exists } from '../../../api/objects';
 import { useAction, useIsShown, useResource } from '../../../api/resource';
 import { TextField } from '../../../parts/field';
 import { Form } from '../../../parts/form';
@@ -22,27 +22,8 @@ async function copyTo(
   target: string,
   replaces: boolean,
 ): Promise<Copied> {
-  const { checksum } = await answer(
-    api.POST('/repositories/{repository}/branches/{branch}/objects/copy', {
-      params: {
-        path: { repository, branch },
-        query: { dest_path: target },
-        header: replaces ? {} : { 'If-None-Match': '*' },
-      },
-      body: {
-        src_path: source,
-        src_ref: branch,
-        shallow: true,
-        force: false,
-        content_type: null,
-        user_metadata: null,
-        headers: null,
-        encryption: {},
-        src_physical_address: '',
-        src_repository: '',
-      },
-    }),
-  );
+  const place = { repository, ref: branch, path: source };
+  const { checksum } = await copyObject(place, branch, target, replaces ? 'anything' : undefined);
   return { target, checksum };
 }
 
