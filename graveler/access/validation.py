@@ -40,7 +40,8 @@ _SERVICES = ", ".join(SERVICES)
 class Problem:
     """What is wrong with a field of a statement, and the remedy.
 
-    number: the statement's, from 1; 0 if the problem is the whole policy's, which has no field.
+    number: the statement's, from 1; 0 if the problem is the whole policy's. Of that, the name is
+        the field `id`; the number or size of its statements has no field.
     """
 
     number: int

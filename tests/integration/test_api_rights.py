@@ -3,6 +3,7 @@
 import pytest
 
 from graveler.access.actions import Action
+from graveler.limits import POLICY_BYTES_MAX
 from tests.support.clients.api import ApiClient
 from tests.support.fakes.access import RestrictedClient
 
@@ -251,6 +252,40 @@ def test_a_check_warns_of_what_never_applies(api):
         "problems": [{"problem": "101 statements", "remedy": "a policy has 1 to 100 statements"}],
         "warnings": [],
     }
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "50%", "..", "a\nb", "n" * 2000])
+def test_a_check_refuses_the_names_that_creation_refuses(api, name):
+    found = api.ask("POST", "/auth/check_policy", {"id": name, "statement": [GUARD]}).json
+    [problem] = found["problems"]
+    assert (problem["field"], problem["problem"]) == ("id", "the policy's name")
+    assert "statement_number" not in problem
+    refused = api.ask("POST", "/auth/policies", {"id": name, "statement": [GUARD]})
+    assert refused.status == 400
+    assert problem["remedy"].startswith(refused.message)
+
+
+def test_a_check_still_warns_about_the_statements_of_a_policy_with_a_wrong_name(api):
+    lost = {**GUARD, "action": ["catalog:ReadTable"], "resource": "*"}
+    found = api.ask("POST", "/auth/check_policy", {"id": "a/b", "statement": [lost]}).json
+    assert (len(found["problems"]), len(found["warnings"])) == (1, 1)
+
+
+def test_a_check_counts_the_bytes_that_creation_counts(api):
+    path = "arn:lakefs:fs:::repository/lake/object/" + "x" * 1960
+    full = {**WRITE, "resource": path}
+
+    def asked(operation, cut):
+        body = {"id": "large", "statement": [full] * 31 + [{**full, "resource": path[:-cut]}]}
+        return api.ask("POST", f"/auth/{operation}", body)
+
+    [found] = asked("check_policy", 1).json["problems"]
+    over = int(found["problem"].removesuffix(" bytes")) - POLICY_BYTES_MAX
+    [problem] = asked("check_policy", over).json["problems"]
+    assert problem["problem"] == f"{POLICY_BYTES_MAX + 1} bytes"
+    assert asked("policies", over).status == 400
+    assert asked("check_policy", over + 1).json == {"problems": [], "warnings": []}
+    assert asked("policies", over + 1).status == 201
 
 
 @pytest.mark.parametrize("statement", [[], [{**GUARD, "Condition": {}}], [{}], None])

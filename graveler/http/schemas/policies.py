@@ -23,9 +23,13 @@ class StatementBody(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 
 
 class StatementList(Struct, frozen=True):
-    """Statements to be checked, perhaps with the other fields of a policy."""
-
     statement: Annotated[list[StatementBody], Meta(min_length=1)]
+
+
+class PolicyDraft(StatementList, frozen=True):
+    """Statements to be checked, and the policy's name if it has one yet."""
+
+    id: str | None = None
 
 
 class PolicyBody(StatementList, frozen=True):

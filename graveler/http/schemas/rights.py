@@ -54,7 +54,7 @@ class AccessList(Struct, frozen=True):
 
 
 class StatementProblem(Struct, frozen=True, omit_defaults=True):
-    """A problem or a warning; a problem of the whole policy has no statement and no field."""
+    """A problem or a warning; that of the whole policy has no statement, and no field but `id`."""
 
     problem: str
     remedy: str

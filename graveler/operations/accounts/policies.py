@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from graveler.access.coverage import Forms, warnings_about
 from graveler.access.policy import Policy, Statement
 from graveler.access.validation import Problem, check_statements, problem_of_effect, problems_of
-from graveler.errors import NotFoundError
+from graveler.errors import InvalidInputError, NotFoundError
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import groups, users
@@ -55,11 +55,13 @@ def update(
 
 
 def check(
-    effects: Sequence[str], statements: Sequence[Statement], forms: Forms
+    name: str | None, effects: Sequence[str], statements: Sequence[Statement], forms: Forms
 ) -> tuple[list[Problem], list[Problem]]:
     """Return what keeps the statements from being stored as a policy, and warnings of the others.
 
-    effects: those of the statements, as they were sent; the statements may have other ones.
+    name: that of the policy; None if it has none yet.
+    effects: those of the statements, as they were sent; a statement has another one if that is
+        none.
     """
     found = [problem_of_effect(text, number) for number, text in enumerate(effects, 1)]
     problems = [*filter(None, found), *problems_of(statements)]
@@ -70,7 +72,17 @@ def check(
         if number not in wrong and 0 not in wrong
         for warning in warnings_about(number, statement, forms)
     ]
+    if name is not None and (problem := _problem_of_name(name)):
+        problems.append(problem)
     return sorted(problems, key=lambda problem: problem.number), warnings
+
+
+def _problem_of_name(name: str) -> Problem | None:
+    try:
+        check_name("Policy", name)
+    except InvalidInputError as error:
+        return Problem(0, "id", "the policy's name", str(error))
+    return None
 
 
 def get(accounts: AccountStore, name: str) -> Policy:

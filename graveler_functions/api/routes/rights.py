@@ -7,7 +7,7 @@ from graveler.access.actions import Action
 from graveler.access.policy import Effect
 from graveler.http.schemas import rights as schemas
 from graveler.http.schemas.listings import Listing, listing
-from graveler.http.schemas.policies import StatementList
+from graveler.http.schemas.policies import PolicyDraft
 from graveler.operations.accounts import explaining, policies
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
@@ -82,15 +82,19 @@ def list_actions(_: Request) -> ApiAnswer:
     "POST",
     "/auth/check_policy",
     "checkPolicy",
-    body=StatementList,
+    body=PolicyDraft,
     answers={200: schemas.CheckedPolicy},
 )
 @checked(SignedIn())
 def check_policy(request: Request) -> ApiAnswer:
-    sent = request.decode(StatementList).statement
+    draft = request.decode(PolicyDraft)
     problems, warnings = policies.check(
-        [each.effect for each in sent],
-        [each.as_statement(Effect.DENY) for each in sent],
+        draft.id,
+        [each.effect for each in draft.statement],
+        [
+            each.as_statement(Effect.ALLOW if each.effect == Effect.ALLOW else Effect.DENY)
+            for each in draft.statement
+        ],
         {each.action: each.resources for each in _actions()},
     )
     return answers.of_json(

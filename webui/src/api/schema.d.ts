@@ -2780,6 +2780,15 @@ export interface components {
             id: string;
             statement: components["schemas"]["StatementBody"][];
         };
+        /**
+         * PolicyDraft
+         * @description Statements to be checked, and the policy's name if it has one yet.
+         */
+        PolicyDraft: {
+            /** @default null */
+            id: string | null;
+            statement: components["schemas"]["StatementBody"][];
+        };
         /** PolicyRow */
         PolicyRow: {
             /** Format: int64 */
@@ -3249,15 +3258,8 @@ export interface components {
             resource: string;
         };
         /**
-         * StatementList
-         * @description Statements to be checked, perhaps with the other fields of a policy.
-         */
-        StatementList: {
-            statement: components["schemas"]["StatementBody"][];
-        };
-        /**
          * StatementProblem
-         * @description A problem or a warning; a problem of the whole policy has no statement and no field.
+         * @description A problem or a warning; that of the whole policy has no statement, and no field but `id`.
          */
         StatementProblem: {
             field?: string;
@@ -3664,7 +3666,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StatementList"];
+                "application/json": components["schemas"]["PolicyDraft"];
             };
         };
         responses: {
