@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+OUTCOMES = ("succeeded", "failed", "unknown")
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
@@ -25,3 +27,10 @@ class AuditRecord:
     resources: tuple[str, ...] = ()
     access_key_id: str = ""
     status: int = 0
+
+    @property
+    def outcome(self) -> str:
+        """One of OUTCOMES. A request that was refused has failed."""
+        if not self.status:
+            return "unknown"
+        return "succeeded" if self.status < 400 else "failed"

@@ -21,7 +21,7 @@ Route = Callable[[Request], ApiAnswer]
 
 # Changes of refs and of content have events.
 _AUDITED = re.compile(
-    r"/auth/|/user/|/setup_lakefs$"
+    r"/auth/(?!check_policy$)|/user/|/setup_lakefs$"
     r"|/repositories/<repository>/(settings/|branch_protection|gc/rules|metadata$)"
     r"|.*/continuous-export$"
 )

@@ -106,6 +106,45 @@ def test_these_operations_are_recorded() -> None:
     assert not audited & {"commit", "uploadObject", "createBranch", "createPullRequest", "getUser"}
 
 
+def test_checks_of_policies_are_not_recorded_since_they_change_nothing(api: ApiClient) -> None:
+    assert api.ask("POST", "/auth/check_policy", POLICY).status == 200
+    assert audit(api) == []
+
+
+def test_records_are_found_by_their_outcome(
+    api: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        api.ask("POST", "/auth/policies", POLICY)
+    keep = api.accounts.keep_audit
+    monkeypatch.setattr(api.accounts, "keep_audit", lambda each: each.status or keep(each))
+    api.ask("POST", "/auth/users", {"id": "bo"})
+    found = {
+        outcome: [row.get("status_code") for row in audit(api, outcome=outcome)]
+        for outcome in ("succeeded", "failed", "unknown")
+    }
+    assert found == {"succeeded": [201], "failed": [409], "unknown": [None]}
+    assert api.ask("GET", "/auth/audit", outcome="good").status == 400
+
+
+@pytest.mark.parametrize(
+    ("operation", "remedy"),
+    [
+        ("loggin", "did you mean login"),
+        ("deleteuser", "deleteUser"),
+        ("zzzz", "attachPolicyToUser"),
+        ("commit", "attachPolicyToUser"),
+    ],
+)
+def test_an_operation_that_is_never_recorded_is_refused_with_those_that_are(
+    api: ApiClient, operation: str, remedy: str
+) -> None:
+    reply = api.ask("GET", "/auth/audit", operation=operation)
+    assert reply.status == 400
+    assert f"no operation '{operation}' is recorded" in reply.message
+    assert remedy in reply.message
+
+
 def test_nothing_is_done_if_it_cannot_be_recorded(
     api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -237,6 +237,27 @@ def test_a_log_line_shows_the_user_and_the_operation(api: ApiClient, lines: Line
     assert {name: line[name] for name in facts} == facts
 
 
+def test_changes_of_refs_and_deletions_are_logged_with_their_user(
+    api: ApiClient, lines: Lines
+) -> None:
+    set_up(api)
+    api.repository()
+    api.branch("dev")
+    changes = [
+        ("PUT", f"{REPO}/branches/dev", "resetBranch", "dev"),
+        ("DELETE", f"{REPO}/branches/dev", "deleteBranch", "dev"),
+        ("POST", f"{REPO}/tags", "createTag", None),
+        ("DELETE", f"{REPO}/tags/v1", "deleteTag", "v1"),
+        ("DELETE", REPO, "deleteRepository", None),
+    ]
+    bodies = {"resetBranch": {"type": "reset"}, "createTag": {"id": "v1", "ref": "main"}}
+    for method, path, operation, ref in changes:
+        assert api.ask(method, path, bodies.get(operation)).status < 300
+        told = lines.last
+        assert (told["user"], told["operation"]) == ("ann", operation)
+        assert (told["repository"], told.get("ref")) == ("repo", ref)
+
+
 def test_an_unserved_path_is_logged_without_an_operation(api: ApiClient, lines: Lines) -> None:
     assert api.send(event("GET", "/qzx")).status == 404
     assert "operation" not in lines.last

@@ -19,16 +19,24 @@ _MONTH_S = 28 * 24 * 60 * 60  # of the shortest one: no step back skips a month
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """Which records: of a user and an operation, "" for all, and between two times in Unix s."""
+    """Which records: of a user, an operation and an outcome, "" for all, and between two times.
+
+    The times are in Unix s.
+    """
 
     user: str = ""
     operation: str = ""
+    outcome: str = ""
     since_s: int | None = None
     until_s: int | None = None
 
     def has(self, record: AuditRecord) -> bool:
         """Whether the record is wanted; its time is not looked at."""
-        return self.user in ("", record.user) and self.operation in ("", record.operation)
+        return (
+            self.user in ("", record.user)
+            and self.operation in ("", record.operation)
+            and self.outcome in ("", record.outcome)
+        )
 
 
 def list_page(

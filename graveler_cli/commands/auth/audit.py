@@ -26,11 +26,25 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
     access_key_id: str = ""
     status_code: int = 0
 
+    @property
+    def outcome(self) -> str:
+        """The status of the answer, and what a failure was of."""
+        if not self.status_code:
+            return "unknown"
+        if self.status_code < 400:
+            return str(self.status_code)
+        return f"{self.status_code} {'failed log-in' if self.operation == 'login' else 'failed'}"
+
 
 @click.command(cls=Command)
 @option("--amount", default=100, help="How many records to show; 0 is all of them.")
 @option("--user", default="", help="Show requests of this user.")
 @option("--operation", default="", help="Show requests for this operation, such as deleteUser.")
+@option(
+    "--outcome",
+    type=click.Choice(["succeeded", "failed", "unknown"]),
+    help="Show requests that ended so; failed ones were refused, or met an error.",
+)
 @option("--since", default=None, help="Show records since this time, in ISO 8601.")
 @option("--until", default=None, help="Show records until this time.")
 def command(session: CommandSession, *, amount: int, **query: str | None) -> None:
@@ -44,7 +58,7 @@ def command(session: CommandSession, *, amount: int, **query: str | None) -> Non
             each.user or each.access_key_id,
             each.source_ip,
             each.operation,
-            each.status_code or "unknown",
+            each.outcome,
             " ".join(each.resources) or each.path,
         ),
         expendable=("From", "Resources"),

@@ -355,8 +355,9 @@ def _add_rights(table: _Table) -> None:
     }
     policy: dict[str, Any] = {"id": "p", "statement": [statement]}
     table.add("listUsers", **_PAGE)
-    times: dict[str, Any] = {"since": "2001-02-03T04:05:06Z", "until": "2101-02-03T04:05:06Z"}
-    table.add("listAuditRecords", after="", amount="10", user="ann", operation="login", **times)
+    which: dict[str, Any] = {"user": "ann", "operation": "login", "outcome": "succeeded"}
+    which |= {"since": "2001-02-03T04:05:06Z", "until": "2101-02-03T04:05:06Z"}
+    table.add("listAuditRecords", after="", amount="10", **which)
     table.add("createUser", {"id": "new", "invite_user": False})
     table.add("getUser")
     table.add("deleteUser")

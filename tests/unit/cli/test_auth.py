@@ -176,6 +176,46 @@ def test_a_change_prints_nothing_with_json(graveler, server, command):
     assert graveler.prints("auth", *command.split(), "--json") == ""
 
 
+RECORD = {
+    "id": "d8sq5ckbtms0fh2ok8o0",
+    "time": "2026-11-20T13:00:12Z",
+    "user": "amelie",
+    "source_ip": "203.0.113.7",
+    "operation": "deleteUser",
+    "path": "/api/v1/auth/users/bo",
+    "request_id": "r",
+    "resources": ["arn:lakefs:auth:::user/bo"],
+}
+LOG_IN = {**RECORD, "user": "", "operation": "login", "resources": [], "access_key_id": "AKIA"}
+
+
+@pytest.mark.parametrize(
+    ("record", "user", "outcome"),
+    [
+        ({**RECORD, "status_code": 204}, "amelie", "204"),
+        ({**RECORD, "status_code": 401}, "amelie", "401 failed"),
+        (RECORD, "amelie", "unknown"),
+        ({**LOG_IN, "status_code": 401}, "AKIA", "401 failed log-in"),
+        ({**LOG_IN, "user": "bo", "status_code": 200}, "bo", "200"),
+    ],
+)
+def test_the_audit_shows_who_did_what_and_marks_what_failed(
+    graveler, server, record, user, outcome
+):
+    server.will_answer({**PAGE, "results": [record]})
+    cells = graveler.prints("auth", "audit").rstrip("\n").split("\t")
+    what = " ".join(record["resources"]) or record["path"]
+    assert cells[1:] == [user, "203.0.113.7", record["operation"], outcome, what]
+
+
+def test_the_audit_is_asked_for_what_the_options_name(graveler, server):
+    server.will_answer({**PAGE, "results": []})
+    graveler.prints("auth", "audit", "--operation", "login", "--outcome", "failed")
+    assert "operation=login&outcome=failed" in server.asked[0].path
+    refused = graveler.fails("auth", "audit", "--outcome", "good")
+    assert "'good' is not one of 'succeeded', 'failed', 'unknown'" in refused
+
+
 @pytest.mark.parametrize("command", EVERY)
 def test_a_refusal_is_the_servers_message(graveler, server, command):
     server.will_answer({"message": "insufficient permissions"}, status=403)

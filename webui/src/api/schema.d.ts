@@ -3606,6 +3606,7 @@ export interface operations {
                 amount?: number;
                 user?: string;
                 operation?: string;
+                outcome?: "succeeded" | "failed" | "unknown";
                 since?: string;
                 until?: string;
             };
