@@ -4,8 +4,11 @@ import json
 import re
 from uuid import uuid4
 
+import lakefs
 import pytest
+from lakefs.exceptions import NotAuthorizedException
 from lakefs_sdk import Policy, Statement
+from lakefs_sdk.exceptions import UnauthorizedException
 from playwright.sync_api import expect
 
 from tests.browser import lakes
@@ -271,3 +274,154 @@ def test_logging_out_everywhere_ends_the_session_of_a_second_browser(visiting, c
             break
         other.page.wait_for_timeout(500)
     expect(other.page.get_by_role("heading", name="Log in to Graveler")).to_be_visible()
+
+
+def give(page, **fields):
+    """Open the dialog that gives rights, fill its fields, and return it."""
+    page.get_by_role("button", name="Give rights…").click()
+    dialog = dialog_of(page, re.compile("^Give rights"))
+    for label, text in fields.items():
+        dialog.get_by_label(label.replace("_", " "), exact=True).fill(text)
+    return dialog
+
+
+def test_a_user_who_was_given_a_prefix_works_in_it_and_nowhere_else(visit, visiting, stack, client):
+    files = {"raw/a.txt": b"mine", "secret/b.txt": b"closed"}
+    lake, other = lakes.create(client, files=files), lakes.create(client, files=files)
+    lake.branch("dev").create("main")
+    user = name_of("alice")
+    page = create(visit, "users", "Create user", user)
+    dialog = give(page, Repository=lake.id)
+    dialog.get_by_label("May", exact=True).select_option("write")
+    dialog.get_by_label("Paths that begin with").fill("raw/")
+    dialog.get_by_label("Commits to the branch").fill("dev")
+    allows = dialog.get_by_role("region", name="What this allows")
+    expect(allows).to_contain_text("Read, write and delete objects below raw/, on every branch")
+    expect(allows).to_contain_text("Commit to, merge into and create the branch dev")
+    dialog.get_by_text("The policy as JSON").click()
+    expect(allows).to_contain_text(f"arn:lakefs:fs:::repository/{lake.id}/object/raw/*")
+    policy = f"Write-{lake.id}-raw-on-dev"
+    expect(dialog.get_by_label("Name of the policy")).to_have_value(policy)
+    dialog.get_by_role("button", name="Give rights").click()
+    expect(dialog).to_have_count(0)
+    attached = page.get_by_role("region", name="Policies attached directly")
+    expect(attached.get_by_role("link", name=policy)).to_be_visible()
+
+    key = client.sdk_client.auth_api.create_credentials(user)
+    pair = (key.access_key_id, key.secret_access_key)
+    alice = visiting(storage_state=session_of(stack, *pair))
+    at = f"/repositories/{lake.id}"
+    seen = alice.open("/repositories")
+    expect(seen.get_by_role("link", name=lake.id, exact=True)).to_be_visible()
+    expect(seen.get_by_text(other.id)).to_have_count(0)
+    # Nothing that the way to an object shows is refused: a visit fails on it.
+    for path in (
+        "objects?ref=dev",
+        "branches",
+        "tags",
+        "commits?ref=dev",
+        "pulls",
+        "changes?ref=dev",
+    ):
+        alice.open(f"{at}/{path}")
+    seen = alice.open(f"{at}/object?ref=dev&path=raw%2Fa.txt")
+    expect(seen.get_by_role("region", name="Content")).to_contain_text("mine")
+
+    works_in_raw_and_nowhere_else(
+        lakefs.Client(host=stack.endpoint, username=pair[0], password=pair[1]), lake, other
+    )
+    page = visit.open(f"/auth/access?user={user}")
+    rights = page.get_by_role("region", name=lake.id, exact=True)
+    expect(rights.get_by_role("listitem").filter(has_text="read, write, delete")).to_contain_text(
+        "raw/*"
+    )
+    rights.get_by_role("link", name=policy).first.click()
+    page.get_by_role("button", name="Edit policy").click()
+    dialog = dialog_of(page, f"Edit policy {policy}")
+    expect(dialog.get_by_label("Paths that begin with")).to_have_value("raw/")
+    expect(dialog.get_by_label("Commits to the branch")).to_have_value("dev")
+    dialog.get_by_label("May", exact=True).select_option("read")
+    dialog.get_by_role("button", name="Save policy").click()
+    expect(dialog).to_have_count(0)
+    [*_, objects] = client.sdk_client.auth_api.get_policy(policy).statement
+    assert objects.action == ["fs:ReadObject"]
+
+
+def works_in_raw_and_nowhere_else(client, lake, other):
+    """Write below raw/, commit to dev, and be refused all else."""
+    mine = lakefs.Repository(lake.id, client)
+    dev, main = mine.branch("dev"), mine.branch("main")
+    dev.object("raw/c.txt").upload(b"new", pre_sign=False)
+    dev.commit("Add c")
+    main.object("raw/c.txt").upload(b"new", pre_sign=False)
+    for refused in (
+        lambda: main.commit("Not here"),
+        lambda: dev.object("secret/b.txt").reader(pre_sign=False).read(),
+        lambda: dev.object("secret/c.txt").upload(b"", pre_sign=False),
+        lambda: dev.object("secret/b.txt").delete(),
+        dev.reset_changes,
+        lambda: mine.branch("mine").create("dev"),
+        mine.delete,
+        lambda: lakefs.Repository(other.id, client).branch("main").get_commit(),
+    ):
+        with pytest.raises((NotAuthorizedException, UnauthorizedException)):
+            refused()
+
+
+def test_rights_for_somebody_who_does_not_exist_leave_no_policy_behind(visit, client):
+    visit.expect_statuses(404)
+    lake = lakes.create(client)
+    page = visit.open("/auth/policies")
+    dialog = give(page, User="nobody-at-all", Repository=lake.id)
+    dialog.get_by_role("button", name="Give rights").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("nobody-at-all")
+    found = client.sdk_client.auth_api.list_policies(prefix=f"Read-{lake.id}")
+    assert found.results == []
+
+
+def test_what_a_form_cannot_say_is_refused_there_and_shown_as_json(visit):
+    page = visit.open("/auth/policies")
+    dialog = give(page, User="somebody", Repository="no-such-lake", Paths_that_begin_with="a*")
+    expect(dialog.get_by_text("No repository has this name yet.")).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_contain_text("write the policy as JSON")
+    expect(dialog.get_by_role("button", name="Give rights")).to_be_disabled()
+    dialog.get_by_label("Paths that begin with").fill("a/")
+    dialog.get_by_role("button", name="Write as JSON").click()
+    text = dialog.get_by_label("Statements")
+    expect(text).to_have_value(re.compile("no-such-lake/object/a/"))
+    statement = [
+        {"effect": "alow", "action": ["fs:ReadObject"], "resource": "*"},
+        {
+            "effect": "allow",
+            "action": ["fs:ReadObject"],
+            "resource": "arn:lakefs:fs:::repository/lake",
+        },
+    ]
+    text.fill(json.dumps({"statement": statement}))
+    found = dialog.get_by_role("list", name="Check of the statements")
+    expect(found).to_contain_text("Statement 1, effect: effect 'alow'; use `allow` or `deny`")
+    expect(found).to_contain_text("fs:ReadObject has no effect on these resources")
+    expect(dialog.get_by_role("button", name="Show as a form")).to_be_disabled()
+    assert list(visit.serious_barriers()) == []
+
+
+def test_every_action_on_a_resource_is_decided_with_the_statement_that_decides(visit, client):
+    auth, user, policy = client.sdk_client.auth_api, name_of("bo"), name_of("guard")
+    lake = lakes.create(client)
+    auth.create_user(user_creation={"id": user})
+    auth.create_policy({"id": policy, "statement": reading(lake)})
+    auth.attach_policy_to_user(user, policy)
+    page = visit.open(f"/auth/access?user={user}")
+    page.get_by_label("Action").select_option("")
+    resource = f"arn:lakefs:fs:::repository/{lake.id}/object/secret/x"
+    page.get_by_label("Resource").fill(resource)
+    page.get_by_role("button", name="Explain").click()
+    answer = page.get_by_role("region", name="Answer")
+    read = answer.get_by_role("listitem").filter(has_text="fs:ReadObject")
+    expect(read).to_contain_text("Denied")
+    expect(read.get_by_role("link")).to_have_attribute(
+        "href", f"/auth/policies/{policy}?statement=2"
+    )
+    expect(answer.get_by_role("listitem").filter(has_text="fs:WriteObject")).to_contain_text(
+        "Not allowed"
+    )

@@ -15,9 +15,13 @@ interface SuggestProps {
   onText: (text: string) => void;
   /** The names that are found for the value. */
   suggestions: readonly string[];
+  hint?: string;
+  problem?: string;
+  disabled?: boolean;
 }
 
-export function SuggestField({ label, icon, value, onText, suggestions }: SuggestProps) {
+export function SuggestField(props: SuggestProps) {
+  const { label, icon, value, onText, suggestions, hint, problem, disabled } = props;
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   const close = () => setOpen(false);
@@ -40,9 +44,16 @@ export function SuggestField({ label, icon, value, onText, suggestions }: Sugges
   });
   return (
     <div ref={anchor}>
-      <Field label={label}>
+      <Field {...{ label, hint, problem }}>
         {described => (
-          <input {...input} {...described} class="input" required onFocus={() => setOpen(true)} />
+          <input
+            {...input}
+            {...described}
+            {...{ disabled }}
+            class="input"
+            required
+            onFocus={() => setOpen(true)}
+          />
         )}
       </Field>
       {names.length > 0 && (

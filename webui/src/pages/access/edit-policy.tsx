@@ -1,40 +1,16 @@
-/** The dialog that writes a policy as JSON. */
+/** The dialog that writes a policy: as rights in a form if that can show them, else as JSON. */
 
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { FormDialog } from '../../parts/dialog';
-import { AreaField, TextField } from '../../parts/field';
+import { TextField } from '../../parts/field';
 import { ifUnchanged, type Versioned } from '../../parts/seen';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
+import { type Draft, draftOf, jsonOf, StatementForm, statementsIn } from './statement-form';
 
 type Policy = Schemas['PolicyRow'];
-type Statements = Schemas['PolicyBody']['statement'];
-
-const EXAMPLE = [
-  {
-    effect: 'allow',
-    action: ['fs:ReadRepository', 'fs:ReadBranch', 'fs:ListObjects', 'fs:ReadObject'],
-    resource: 'arn:lakefs:fs:::repository/sales*',
-  },
-];
-
-function jsonOf(statement: unknown = EXAMPLE): string {
-  return JSON.stringify({ statement }, null, 2);
-}
-
-/** Return the statements in the text, or what is wrong; the server checks each of them. */
-function statementsOf(text: string): { statement: Statements } | { problem: string } {
-  try {
-    const value = JSON.parse(text);
-    return Array.isArray(value?.statement)
-      ? { statement: value.statement }
-      : { problem: 'Write an object with a list named statement.' };
-  } catch (error) {
-    return { problem: `This is not JSON: ${(error as Error).message}` };
-  }
-}
 
 interface EditProps {
   read?: Versioned<Policy>;
@@ -47,8 +23,10 @@ interface EditProps {
 export function EditPolicy({ read, reload = () => {}, onSaved, onClose }: EditProps) {
   const policy = read?.setting;
   const [id, setId] = useState(policy?.id ?? '');
-  const [text, setText] = useState(jsonOf(policy?.statement));
-  const content = statementsOf(text);
+  const [draft, setDraft] = useState<Draft>(
+    policy ? draftOf(policy.statement) : { text: jsonOf() },
+  );
+  const content = statementsIn(draft);
   const isGood = 'statement' in content;
   const submit = useAction(async () => {
     if (!isGood) return;
@@ -86,15 +64,7 @@ export function EditPolicy({ read, reload = () => {}, onSaved, onClose }: EditPr
       }
     >
       {!policy && <TextField label="Name" value={id} onText={setId} required autofocus />}
-      <AreaField
-        label="Statements"
-        isCode
-        rows={16}
-        value={text}
-        onText={setText}
-        problem={isGood ? undefined : content.problem}
-        hint="effect is allow or deny. Actions and resources may have wildcards: * and ?. A denial beats every permission."
-      />
+      <StatementForm draft={draft} onDraft={setDraft} />
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-/** Says whether a user may do something, and which statement decides. */
+/** Says what a user may do, whether an action is allowed on a resource, and which statement decides. */
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
@@ -9,6 +9,9 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { SelectField, TextField } from '../../parts/field';
 import { Notice, Problem, Skeleton } from '../../parts/state';
+import { readUsers } from './lists';
+import { NameField } from './names';
+import { Rights } from './rights-list';
 
 type Verdict = Schemas['AccessRow'];
 
@@ -22,48 +25,76 @@ interface Question {
 export function Explainer() {
   const { query, route } = useLocation();
   const actions = useResource(['actions'], signal => answer(api.GET('/auth/actions', { signal })));
-  const asked =
-    query.user && query.action && query.resource
-      ? { user: query.user, action: query.action, resource: query.resource }
-      : undefined;
+  const userId = query.user ?? user.value?.id ?? '';
+  const { action = '', resource = '' } = query;
+  const show = (question: Partial<Question>) => {
+    const given = Object.entries(question).filter(([, value]) => value) as [string, string][];
+    route(`${links.access()}?${new URLSearchParams(given)}`);
+  };
   return (
     <div class="stack loose">
       <div class="page-head">
         <div class="titles">
           <h1>Access explainer</h1>
-          <p>May a user do something? Which statement of which policy decides?</p>
+          <p>What may a user do? Which statement of which policy decides?</p>
         </div>
       </div>
+      <ChooseUser key={userId} userId={userId} onChoose={id => show({ user: id })} />
+      {userId && <Rights key={userId} userId={userId} />}
+      <h2>Ask about one resource</h2>
       <Problem failure={actions.failure} retry={actions.reload} />
       {!actions.data && !actions.failure && <Skeleton />}
       {actions.data && (
         <Ask
           actions={actions.data.results}
-          start={{
-            user: query.user ?? user.value?.id ?? '',
-            action: query.action ?? 'fs:ReadObject',
-            resource: query.resource ?? '',
-          }}
-          onAsk={question => route(`${links.access()}?${new URLSearchParams({ ...question })}`)}
+          start={{ action: action || (resource ? '' : 'fs:ReadObject'), resource }}
+          onAsk={question => show({ user: userId, ...question })}
         />
       )}
-      {asked && <Answer {...asked} />}
+      {userId && resource && action && <Answer {...{ user: userId, action, resource }} />}
+      {userId && resource && !action && <EveryAction {...{ userId, resource }} />}
     </div>
+  );
+}
+
+function ChooseUser({ userId, onChoose }: { userId: string; onChoose: (id: string) => void }) {
+  const [id, setId] = useState(userId);
+  return (
+    <form
+      class="form page"
+      onSubmit={event => {
+        event.preventDefault();
+        onChoose(id.trim());
+      }}
+    >
+      <div class="bar add-named">
+        <NameField
+          label="User"
+          icon="user"
+          value={id}
+          onText={setId}
+          suggest={prefix => readUsers(prefix, '')}
+        />
+        <Button type="submit">Show rights</Button>
+      </div>
+    </form>
   );
 }
 
 interface AskProps {
   actions: Schemas['ActionRow'][];
-  start: Question;
-  onAsk: (question: Question) => void;
+  start: Omit<Question, 'user'>;
+  onAsk: (question: Omit<Question, 'user'>) => void;
 }
 
+const ANY_OBJECT = 'arn:lakefs:fs:::repository/{repository}/object/{path}';
+
 function formOf(actions: Schemas['ActionRow'][], action: string): string {
+  if (!action) return ANY_OBJECT;
   return actions.find(row => row.action === action)?.resources[0] ?? '*';
 }
 
 function Ask({ actions, start, onAsk }: AskProps) {
-  const [who, setWho] = useState(start.user);
   const [action, setAction] = useState(start.action);
   const [resource, setResource] = useState(start.resource || formOf(actions, start.action));
   const row = actions.find(each => each.action === action);
@@ -73,10 +104,9 @@ function Ask({ actions, start, onAsk }: AskProps) {
       class="form page"
       onSubmit={event => {
         event.preventDefault();
-        if (!left) onAsk({ user: who.trim(), action, resource: resource.trim() });
+        if (!left) onAsk({ action, resource: resource.trim() });
       }}
     >
-      <TextField label="User" value={who} onText={setWho} required />
       <SelectField
         label="Action"
         value={action}
@@ -84,7 +114,10 @@ function Ask({ actions, start, onAsk }: AskProps) {
           setAction(chosen);
           setResource(formOf(actions, chosen));
         }}
-        options={actions.map(each => ({ value: each.action, text: each.action }))}
+        options={[
+          { value: '', text: 'Every action' },
+          ...actions.map(each => ({ value: each.action, text: each.action })),
+        ]}
         hint={row && `Needed by ${row.operations.join(', ')}.`}
       />
       <TextField
@@ -140,6 +173,48 @@ function Answer({ user: userId, action, resource }: Question) {
           <Decider verdict={data} />
         </div>
       </Notice>
+    </section>
+  );
+}
+
+const VERDICTS = {
+  allowed: { text: 'Allowed', look: 'green' },
+  denied: { text: 'Denied', look: 'red' },
+  not_allowed: { text: 'Not allowed', look: '' },
+};
+
+/** Decides each action that can be done to the resource. */
+function EveryAction({ userId, resource }: { userId: string; resource: string }) {
+  const { data, failure, reload } = useResource(['every-action', userId, resource], signal =>
+    answer(
+      api.GET('/auth/users/{userId}/access/actions', {
+        params: { path: { userId }, query: { resource } },
+        signal,
+      }),
+    ),
+  );
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data) return <Skeleton />;
+  return (
+    <section class="rows" aria-label="Answer">
+      <ul>
+        {data.results.map(({ action, verdict, reason, policy, statement_number }) => (
+          <li class="row roomy" key={action}>
+            <span class={`badge ${VERDICTS[verdict].look}`}>{VERDICTS[verdict].text}</span>
+            <code>{action}</code>
+            <span class="grow small quiet wrap-anywhere">
+              {policy ? (
+                <a href={`${links.policy(policy)}?statement=${statement_number}`}>
+                  {sentence(reason)}
+                </a>
+              ) : (
+                sentence(reason)
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {!data.results.length && <p class="row">No action is about such a resource.</p>}
     </section>
   );
 }

@@ -10,6 +10,7 @@ import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
+import { GiveRights } from './give-rights';
 import { readGroups, readPolicies, readUsers } from './lists';
 import { Attached, CreateNamed, NameList, PAGE } from './names';
 
@@ -44,9 +45,11 @@ export function Groups() {
 }
 
 export function GroupPage({ id }: { id: string }) {
-  const [isDeleting, setDeleting] = useState(false);
+  const [dialog, setDialog] = useState<'rights' | 'delete'>();
+  const [given, setGiven] = useState('');
   const { route } = useLocation();
   const params = { path: { groupId: id } };
+  const close = () => setDialog(undefined);
   const { data, failure, reload } = useResource(apiRead('/auth/groups/{groupId}', params));
   return (
     <div class="stack loose">
@@ -55,7 +58,10 @@ export function GroupPage({ id }: { id: string }) {
           <h1 class="wrap-anywhere">{id}</h1>
           <p>{data?.description || 'Group'}</p>
         </div>
-        <Button icon="trash" onClick={() => setDeleting(true)}>
+        <Button icon="policy" onClick={() => setDialog('rights')}>
+          Give rights…
+        </Button>
+        <Button icon="trash" onClick={() => setDialog('delete')}>
           Delete group
         </Button>
       </div>
@@ -63,14 +69,17 @@ export function GroupPage({ id }: { id: string }) {
       {data && (
         <>
           <Members id={id} />
-          <GroupPolicies id={id} />
+          <GroupPolicies key={given} id={id} />
         </>
       )}
-      {isDeleting && (
+      {dialog === 'rights' && (
+        <GiveRights holder={{ kind: 'group', id }} onGiven={setGiven} onClose={close} />
+      )}
+      {dialog === 'delete' && (
         <Confirm
           title={`Delete group ${id}?`}
           action="Delete group"
-          onClose={() => setDeleting(false)}
+          onClose={close}
           act={async () => {
             await answer(api.DELETE('/auth/groups/{groupId}', { params }));
             tell(`Group ${id} was deleted.`);

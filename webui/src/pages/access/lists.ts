@@ -3,6 +3,10 @@
 import { apiRead } from '../../api/cache';
 import { PAGE } from './names';
 
+export function readRepositories(prefix: string) {
+  return apiRead('/repositories', { query: { prefix, amount: PAGE } });
+}
+
 export function readUsers(prefix: string, after: string) {
   return apiRead('/auth/users', { query: { prefix, after, amount: PAGE } });
 }

@@ -156,6 +156,23 @@ export function Attached(props: AttachedProps) {
   );
 }
 
+interface NameFieldProps {
+  label: string;
+  icon: IconName;
+  value: string;
+  onText: (text: string) => void;
+  suggest: (prefix: string) => Read<Page<Named>>;
+  hint?: string;
+  problem?: string;
+  disabled?: boolean;
+}
+
+/** A field for the name of something that exists; the server finds the names that begin so. */
+export function NameField({ suggest, ...field }: NameFieldProps) {
+  const { data } = useResource(suggest(useSettled(field.value)));
+  return <SuggestField {...field} suggestions={data?.results.map(({ id }) => id) ?? []} />;
+}
+
 function AddNamed({
   noun,
   icon,
@@ -165,7 +182,6 @@ function AddNamed({
   onAdded,
 }: AttachedProps & { onAdded: () => void }) {
   const [id, setId] = useState('');
-  const { data } = useResource(suggest(useSettled(id)));
   const { run, isBusy, failure } = useAction(async () => {
     await add(id.trim());
     tell(`${id.trim()} was added to ${owner}.`);
@@ -181,13 +197,7 @@ function AddNamed({
       }}
     >
       <div class="bar add-named">
-        <SuggestField
-          label={`Add a ${noun}`}
-          icon={icon}
-          value={id}
-          onText={setId}
-          suggestions={data?.results.map(each => each.id) ?? []}
-        />
+        <NameField label={`Add a ${noun}`} value={id} onText={setId} {...{ icon, suggest }} />
         <Button type="submit" icon="plus" isBusy={isBusy}>
           Add
         </Button>

@@ -6,12 +6,14 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { countText } from '../../parts/words';
 import { EditPolicy } from './edit-policy';
+import { GiveRights } from './give-rights';
 import { readPolicies } from './lists';
 import { NameList } from './names';
 
 export function Policies() {
-  const [isCreating, setCreating] = useState(false);
+  const [dialog, setDialog] = useState<'rights' | 'create'>();
   const { route } = useLocation();
+  const close = () => setDialog(undefined);
   return (
     <>
       <NameList
@@ -24,16 +26,21 @@ export function Policies() {
           <span class="small quiet">{countText(statement.length, 'statement')}</span>
         )}
         action={
-          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-            Create policy
-          </Button>
+          <>
+            <Button icon="plus" onClick={() => setDialog('create')}>
+              Create policy
+            </Button>
+            <Button kind="primary" icon="policy" onClick={() => setDialog('rights')}>
+              Give rights…
+            </Button>
+          </>
         }
       />
-      {isCreating && (
-        <EditPolicy
-          onSaved={({ id }) => route(links.policy(id))}
-          onClose={() => setCreating(false)}
-        />
+      {dialog === 'rights' && (
+        <GiveRights onGiven={id => route(links.policy(id))} onClose={close} />
+      )}
+      {dialog === 'create' && (
+        <EditPolicy onSaved={({ id }) => route(links.policy(id))} onClose={close} />
       )}
     </>
   );

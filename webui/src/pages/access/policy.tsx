@@ -11,6 +11,7 @@ import { ifUnchanged, readSetting } from '../../parts/seen';
 import { Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { EditPolicy } from './edit-policy';
+import { resourcesOf } from './rights';
 
 type StatementRow = Schemas['StatementBody'];
 
@@ -138,15 +139,4 @@ function Codes({ codes, all, everything }: { codes: string[]; all: string[]; eve
       ))}
     </ul>
   );
-}
-
-/** Return the resources of a statement: several are a JSON list in the string. */
-function resourcesOf(resource: string): string[] {
-  if (!resource.startsWith('[')) return [resource];
-  try {
-    const value = JSON.parse(resource);
-    return Array.isArray(value) ? value.map(String) : [resource];
-  } catch {
-    return [resource];
-  }
 }

@@ -14,18 +14,21 @@ import { PagedList } from '../../parts/list';
 import { Notice, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
+import { GiveRights } from './give-rights';
 import { Keys } from './keys';
 import { readGroups, readPolicies } from './lists';
 import { Attached, PAGE } from './names';
 import { EndSessions } from './sessions';
 
 export function UserPage({ id }: { id: string }) {
-  const [isDeleting, setDeleting] = useState(false);
+  const [dialog, setDialog] = useState<'rights' | 'delete'>();
   const [version, setVersion] = useState(0);
+  const [given, setGiven] = useState('');
   const { data, failure, reload } = useResource(
     apiRead('/auth/users/{userId}', { path: { userId: id } }),
   );
   const onChange = () => setVersion(old => old + 1);
+  const close = () => setDialog(undefined);
   return (
     <div class="stack loose">
       <div class="page-head">
@@ -40,8 +43,11 @@ export function UserPage({ id }: { id: string }) {
         <LinkButton icon="help" href={`${links.access()}?${new URLSearchParams({ user: id })}`}>
           What may {id} do?
         </LinkButton>
+        <Button icon="policy" onClick={() => setDialog('rights')}>
+          Give rights…
+        </Button>
         <EndSessions userId={id} />
-        <Button icon="trash" onClick={() => setDeleting(true)}>
+        <Button icon="trash" onClick={() => setDialog('delete')}>
           Delete user
         </Button>
       </div>
@@ -49,7 +55,7 @@ export function UserPage({ id }: { id: string }) {
       {data && (
         <>
           <UserGroups id={id} onChange={onChange} />
-          <UserPolicies id={id} onChange={onChange} />
+          <UserPolicies key={given} id={id} onChange={onChange} />
           <Effective id={id} version={version} />
           <section class="stack" aria-label="Access keys">
             <h2>Access keys</h2>
@@ -57,7 +63,17 @@ export function UserPage({ id }: { id: string }) {
           </section>
         </>
       )}
-      {isDeleting && <DeleteUser id={id} onClose={() => setDeleting(false)} />}
+      {dialog === 'rights' && (
+        <GiveRights
+          holder={{ kind: 'user', id }}
+          onGiven={policy => {
+            setGiven(policy);
+            onChange();
+          }}
+          onClose={close}
+        />
+      )}
+      {dialog === 'delete' && <DeleteUser id={id} onClose={close} />}
     </div>
   );
 }
@@ -91,7 +107,7 @@ function UserPolicies({ id: userId, onChange }: PartProps) {
   const policy = '/auth/users/{userId}/policies/{policyId}';
   return (
     <Attached
-      title="Policies of the user itself"
+      title="Policies attached directly"
       noun="policy"
       icon="policy"
       owner={userId}
@@ -131,7 +147,7 @@ function Effective({ id: userId, version }: { id: string; version: number }) {
             </a>
           </>
         )}
-        empty={<p class="quiet">None: this user may do nothing. Add a group above.</p>}
+        empty={<p class="quiet">None: this user may do nothing. Add a group, or give rights.</p>}
       />
     </section>
   );

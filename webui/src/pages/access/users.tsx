@@ -15,14 +15,14 @@ export function Users() {
   const { route } = useLocation();
   const create = async (id: string) => {
     await answer(api.POST('/auth/users', { body: { id, invite_user: false } }));
-    tell(`User ${id} was created. Add a group to give rights.`);
+    tell(`User ${id} was created. Add a group, or give rights.`);
     route(links.user(id));
   };
   return (
     <>
       <NameList
         title="Users"
-        about="A new user may do nothing. Rights come from groups and policies."
+        about="New users have no rights until you add a group or policy."
         icon="user"
         load={readUsers}
         hrefOf={links.user}
