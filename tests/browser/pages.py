@@ -55,6 +55,8 @@ DIALOGS: Mapping[str, Sequence[str]] = {
     "retention": ("Edit policy", "Start a dry run"),
     "settings": ("Delete repository",),
     "users": ("Create user",),
+    "user": ("Give rights…",),
+    "policies": ("Give rights…", "Create policy"),
 }
 
 
@@ -149,6 +151,7 @@ def prepare(client: lakefs.Client) -> Mapping[str, str]:
         "policies": "/auth/policies",
         "policy": "/auth/policies/SalesReaders",
         "access": "/auth/access?user=ada&action=fs%3AReadObject&resource=arn%3Alakefs%3Afs%3A%3A%3A*",
+        "audit": "/auth/audit",
         "not-found": f"{at}/no-such-page",
     }
 

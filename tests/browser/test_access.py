@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import lakefs
 import pytest
+import requests
 from lakefs.exceptions import NotAuthorizedException
 from lakefs_sdk import Policy, Statement
 from lakefs_sdk.exceptions import UnauthorizedException
@@ -186,6 +187,7 @@ REFUSING = (
     "/auth/users",
     "/auth/groups",
     "/auth/policies",
+    "/auth/audit",
 )
 
 
@@ -425,3 +427,49 @@ def test_every_action_on_a_resource_is_decided_with_the_statement_that_decides(v
     expect(answer.get_by_role("listitem").filter(has_text="fs:WriteObject")).to_contain_text(
         "Not allowed"
     )
+
+
+def test_the_audit_shows_who_changed_what_and_the_address_keeps_its_filters(
+    visit, visiting, stack, client
+):
+    user = name_of("cy")
+    client.sdk_client.auth_api.create_user(user_creation={"id": user})
+    key = client.sdk_client.auth_api.create_credentials(user)
+    wrong = {"access_key_id": key.access_key_id, "secret_access_key": "wrong"}
+    assert (
+        requests.post(f"{stack.endpoint}/api/v1/auth/login", json=wrong, timeout=30).status_code
+        == 401
+    )
+    page = visit.open("/auth/audit")
+    records = page.get_by_role("list", name="Audit records")
+    made = records.get_by_role("listitem").filter(has_text=f"user/{user}").last
+    expect(made).to_contain_text("Create user")
+    made.locator("summary").click()
+    expect(made).to_contain_text("Succeeded: status 201")
+    expect(made).to_contain_text(f"arn:lakefs:auth:::user/{user}")
+    assert list(visit.serious_barriers()) == []
+
+    page.get_by_label("Outcome").select_option("failed")
+    page.get_by_label("Operation").fill("login")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?outcome=failed&operation=login$"))
+    failed = records.get_by_role("listitem").filter(has_text=key.access_key_id)
+    expect(failed).to_contain_text("Failed log-in")
+    page.reload()
+    expect(page.get_by_label("Operation")).to_have_value("login")
+    expect(failed).to_have_count(1)
+    expect(records.get_by_text("Succeeded")).to_have_count(0)
+
+    page.get_by_label("Since").fill("2200-01-01")
+    page.get_by_role("button", name="Show all records").click()
+    expect(page.get_by_label("Since")).to_have_value("")
+    visit.expect_statuses(400)
+    page.get_by_label("Operation").fill("loggin")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Did you mean login")
+
+    session = session_of(stack, key.access_key_id, key.secret_access_key)
+    stranger = visiting(storage_state=session)
+    stranger.expect_statuses(401)
+    refused = stranger.open("/auth/audit")
+    expect(refused.get_by_text("you need auth:ListUsers and auth:ListPolicies")).to_be_visible()

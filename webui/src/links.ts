@@ -49,6 +49,7 @@ export const links = {
   policies: () => '/auth/policies',
   policy: (id: string) => `/auth/policies/${segment(id)}`,
   access: () => '/auth/access',
+  audit: () => '/auth/audit',
 };
 
 /** Return the name of the repository whose page the path is; empty for other pages. */

@@ -71,6 +71,13 @@ function pages(repository: string, go: (url: string) => void): Command[] {
     { text: 'Users', note: 'Administration', icon: 'user', run: () => go(links.users()) },
     { text: 'Groups', note: 'Administration', icon: 'group', run: () => go(links.groups()) },
     { text: 'Policies', note: 'Administration', icon: 'policy', run: () => go(links.policies()) },
+    {
+      text: 'Access explainer',
+      note: 'Administration',
+      icon: 'help',
+      run: () => go(links.access()),
+    },
+    { text: 'Audit', note: 'Administration', icon: 'history', run: () => go(links.audit()) },
     { text: 'Light colours', note: 'Theme', icon: 'sun', run: () => chooseTheme('light') },
     { text: 'Dark colours', note: 'Theme', icon: 'moon', run: () => chooseTheme('dark') },
     {

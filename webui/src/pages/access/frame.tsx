@@ -1,4 +1,4 @@
-/** Who may do what: keys, users, groups, policies, and why something is allowed. */
+/** Who may do what, and who did: keys, users, groups, policies, why something is allowed, the audit. */
 
 import { useLocation } from 'preact-iso';
 import './styles.css';
@@ -6,6 +6,7 @@ import { decoded, links } from '../../links';
 import { Nav } from '../../parts/nav';
 import { useTitle } from '../../parts/title';
 import { NotFound } from '../../shell/not-found';
+import { Audit } from './audit';
 import { Credentials } from './credentials';
 import { Explainer } from './explainer';
 import { GroupPage, Groups } from './groups';
@@ -20,6 +21,7 @@ const ROOMS = [
   { room: 'groups', text: 'Groups', href: links.groups(), list: Groups, page: GroupPage },
   { room: 'policies', text: 'Policies', href: links.policies(), list: Policies, page: PolicyPage },
   { room: 'access', text: 'Access explainer', href: links.access(), list: Explainer },
+  { room: 'audit', text: 'Audit', href: links.audit(), list: Audit },
 ];
 
 export default function AccessFrame() {
