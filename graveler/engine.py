@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from graveler.cache import BoundedCache
 from graveler.committed.store import Committed
+from graveler.diff.two_way import Span
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
-from graveler.model import Branch, Repository, RepositoryUID
+from graveler.model import Branch, CommitID, Repository, RepositoryUID
 from graveler.model.hooks import HookSettings
 from graveler.model.places import UNLIMITED, PlaceLimit
 from graveler.model.tasks import TaskSettings
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
 _VERSIONS_BYTES = 32 * 1024 * 1024
+_LAST_COMMITS_BYTES = 8 * 1024 * 1024
 _RANGE_SIZES_MAX = 50_000
 _REPOSITORIES_MAX = 4096
 _BRANCHES_MAX = 16_384
@@ -51,6 +53,7 @@ class Engine:
     branches: by repository uid and name, the branch last seen.
     versions: by namespace, a committed file's ID and a path, what the file says of the path. A
         metarange says its range, and a range the object's identity; b"" if nothing.
+    last_commits: by repository uid, commit ID and prefix, the commits that last changed entries.
     range_sizes: by namespace and range ID, the bytes of the range's objects.
     data_headers: by URI, the object store's headers of data that never change; with or without
         checksums.
@@ -105,6 +108,9 @@ class Engine:
     )
     versions: BoundedCache[tuple[str, str, bytes], bytes] = field(
         default_factory=lambda: BoundedCache(_VERSIONS_BYTES)
+    )
+    last_commits: BoundedCache[tuple[RepositoryUID, CommitID, bytes], Mapping[Span, CommitID]] = (
+        field(default_factory=lambda: BoundedCache(_LAST_COMMITS_BYTES))
     )
     data_headers: BoundedCache[tuple[str, bool], Mapping[str, str]] = field(
         default_factory=lambda: BoundedCache(_DATA_HEADERS_BYTES)

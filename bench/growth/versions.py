@@ -1,4 +1,4 @@
-"""The versions of an object in a long history, and the total of a large prefix."""
+"""The versions of objects in a long history, and the total of a large prefix."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ from graveler.entries import entry_value
 from graveler.identity import make_commit
 from graveler.model import AddressType, Change, Commit, Entry, MetaRangeID
 from graveler.open_repository import OpenRepository
-from graveler.operations import merge_bases, object_history, repositories
+from graveler.operations import last_commits, merge_bases, object_history, repositories
 from graveler.operations.prefixes.totals import total
 from graveler_embedded.stores import BUCKET
 from graveler_jobs.session import JobDeployment
@@ -28,6 +28,8 @@ _COMMITS_MAX = 10_000
 _OTHERS = 100
 _CHANGED_EVERY = 500
 _OBJECT = b"tables/orders.parquet"
+# The first commit has these objects, and no other one changes them.
+_OLD = 100
 
 
 def measure_versions(made: JobDeployment, amount: int) -> Iterator[Figure]:
@@ -54,6 +56,7 @@ def measure_versions(made: JobDeployment, amount: int) -> Iterator[Figure]:
     if commits:
         reads |= {
             "history of an object": partial(_history, head_id=head.id, amount=amount),
+            "last commits of 100 old objects": partial(_last_commits, head_id=head.id),
             "ahead and behind": partial(_distance, head_id=head.id, base_id=base_id, amount=amount),
         }
     for name, do in reads.items():
@@ -84,6 +87,8 @@ def _next(repo: OpenRepository, parent: Commit, changes: Iterator[Change]) -> Co
 
 def _changes(number: int) -> Iterator[Change]:
     yield b"logs/%03d" % (number % _OTHERS), _value(number)
+    if number == 0:
+        yield from ((b"old/%03d" % each, _value(each)) for each in range(_OLD))
     if number % _CHANGED_EVERY == 0:
         yield _OBJECT, _value(number)
 
@@ -106,6 +111,17 @@ def _history(engine: Engine, head_id: str, amount: int) -> None:
         if not after:
             break
     assert changes == -(-amount // _CHANGED_EVERY)
+
+
+def _last_commits(engine: Engine, head_id: str) -> None:
+    after, found = "", 0
+    while True:
+        page = last_commits.list_last_commits(engine, REPOSITORY, head_id, b"old/", after, _OLD)
+        found += len(page.results)
+        after = page.next_after
+        if not after:
+            break
+    assert found == _OLD
 
 
 def _distance(engine: Engine, head_id: str, base_id: str, amount: int) -> None:

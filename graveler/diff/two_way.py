@@ -18,9 +18,11 @@ A metarange is a file of records like a range, so both are walked alike (`gravel
 Ranges and blocks end after keys chosen by hash, so equal content is mostly in equal blocks.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from operator import itemgetter
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -33,6 +35,7 @@ from graveler.model import RangeHeader
 from graveler.sstable import Block, Pair
 
 _NOTHING = Block([], [])
+_START, _END = attrgetter("start"), attrgetter("end")
 
 
 @lru_cache(maxsize=4096)
@@ -176,6 +179,45 @@ def _windows(one: _Side, other: _Side, end: bytes | None) -> Iterator[tuple[byte
 
 def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
     """Yield the last keys of the ranges that only one side has, in order."""
+    return (key for key, _, _ in _differing_ranges(left, right))
+
+
+class Span(NamedTuple):
+    """The keys with start <= key < end."""
+
+    start: bytes
+    end: bytes
+
+
+def changed_spans(left: MetaRange, right: MetaRange, spans: Sequence[Span]) -> set[Span]:
+    """Return those of the spans whose content differs; they are in order and apart.
+
+    Ranges are read only if they differ and may hold keys of a span.
+
+    Raises:
+        CorruptDataError: a file is missing, or is not what was written.
+    """
+    touched: set[Span] = set()
+    for key, *values in _differing_ranges(left, right):
+        first = min(_decoded(key, value).min_key for value in values if value is not None)
+        begin = bisect_right(spans, first, key=_END)
+        touched.update(spans[begin : bisect_right(spans, key, key=_START)])
+    found: set[Span] = set()
+    rest = sorted(touched)
+    at = 0
+    while at < len(rest):
+        difference = next(diff(left, right, rest[at].start, rest[-1].end), None)
+        if difference is None:
+            break
+        at = bisect_right(rest, difference.key, lo=at, key=_END)
+        if rest[at].start <= difference.key:
+            found.add(rest[at])
+            at += 1
+    return found
+
+
+def _differing_ranges(left: MetaRange, right: MetaRange) -> Iterator[Pair]:
+    """Yield the records of the ranges that only one side has, by their last keys."""
     one, other = FileWalk(left.blocks(), b""), FileWalk(right.blocks(), b"")
     while True:
         if one.skip_equal(other):
@@ -183,15 +225,14 @@ def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
         bounds = [walk.bound for walk in (one, other) if not walk.is_at_end]
         if not bounds:
             return
-        for key, left_value, right_value in _differing_pairs(
-            one.take(min(bounds)), other.take(min(bounds))
-        ):
+        for pair in _differing_pairs(one.take(min(bounds)), other.take(min(bounds))):
+            _, left_value, right_value = pair
             if (
                 left_value is None
                 or right_value is None
                 or not same_content(left_value, right_value)
             ):
-                yield key
+                yield pair
 
 
 def _skip_equal(one: _Side, other: _Side) -> bool:

@@ -13,7 +13,6 @@ A page ends with the commits that come next. They are all that the next page nee
 with them: so every page costs what it walks, however long the history before it.
 """
 
-import hmac
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +21,10 @@ from typing import Literal
 
 from graveler.branches.lookup import in_repository
 from graveler.branches.request_time import TimeLimit
+from graveler.branches.signed_cursors import SignedCursor
 from graveler.branches.views import ObjectStat, object_stat
 from graveler.engine import Engine
 from graveler.entries import value_identity
-from graveler.errors import InvalidInputError
 from graveler.messages import within
 from graveler.model import Commit, CommitID, MetaRangeID, Page
 from graveler.names import check_path
@@ -39,7 +38,6 @@ _PAGE_S = 2.0
 _AHEAD = 16
 # What a known version takes: its key, its value and its entry in the cache.
 _VERSION_BYTES = 400
-_SEPARATOR = ","
 # The URL of the next page names its first commits, so a page goes on while there are more.
 _NEXT_MAX = 64
 
@@ -78,9 +76,9 @@ def list_page(
         history = repo.history()
         with within("ref"):
             start_id = resolve_commit_id(engine.refs, history, ref)
-        cursor = _Cursor(repo, ref, path)
-        begins = cursor.commits(history, after) if after else history.commits([start_id])
-        walk = _Walk(repo, history, path, begins)
+        cursor = SignedCursor(repo, b"object history", ref.encode(), path)
+        begins = map(CommitID, cursor.parts(after)) if after else [start_id]
+        walk = _Walk(repo, history, path, history.commits(list(begins)))
         limit = TimeLimit(engine, _PAGE_S)
         found: list[ObjectChange] = []
         for change in walk:
@@ -91,34 +89,6 @@ def list_page(
         return Page(tuple(found), cursor.of(walk.next_ids))
 
     return in_repository(engine, repository, read)
-
-
-class _Cursor:
-    """Says where a page begins; signed, since commits of other refs may be secret."""
-
-    def __init__(self, repo: OpenRepository, ref: str, path: bytes) -> None:
-        about = repo.record.uid.encode(), ref.encode(), path
-        self._about = b"\0".join(part.hex().encode() for part in about)
-        self._key = repo.engine.signing_key
-
-    def of(self, ids: Sequence[CommitID]) -> str:
-        """Return the text for a page that begins with these commits; "" for none."""
-        return _SEPARATOR.join([*ids, self._signature(ids)]) if ids else ""
-
-    def commits(self, history: History, after: str) -> Sequence[Commit]:
-        """Return the commits of a text.
-
-        Raises:
-            InvalidInputError: no page of this history has said so.
-        """
-        *ids, signature = map(CommitID, after.split(_SEPARATOR))
-        if not ids or not hmac.compare_digest(self._signature(ids).encode(), signature.encode()):
-            raise InvalidInputError(f"after is {after[:80]!r}: give what the page before says")
-        return history.commits(ids)
-
-    def _signature(self, ids: Sequence[CommitID]) -> str:
-        signed = b"\0".join([b"object history", self._about, *(each.encode() for each in ids)])
-        return hmac.digest(self._key, signed, "sha256").hex()
 
 
 class _Walk:

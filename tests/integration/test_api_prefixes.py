@@ -163,3 +163,28 @@ def test_the_history_of_an_object_names_its_commits_and_versions(api: ApiClient)
     assert rows[0]["checksum"] == rows[1]["checksum"] != rows[2]["checksum"]
     assert api.ask("GET", history, path="a/1", after="x").status == 400
     assert api.ask("GET", history).status == 400
+
+
+def test_the_last_commits_of_a_listing_come_in_pages(api):
+    for path, message in (("z/a/1", "first"), ("z/a/2", "second"), ("z/b", "third")):
+        api.upload(path, message.encode())
+        api.commit(message)
+    api.upload("z/staged", b"x")
+    asked = f"{REPO}/refs/main/objects/last_commits"
+    page = api.ask("GET", asked, prefix="z/", amount=1).json
+    after = page["pagination"]["next_offset"]
+    rest = api.ask("GET", asked, prefix="z/", amount=1, after=after).json
+    rows = page["results"] + rest["results"]
+    assert [(row["path"], row["path_type"], row["commit"]["message"]) for row in rows] == [
+        ("z/a/", "common_prefix", "second"),
+        ("z/b", "object", "third"),
+    ]
+    assert not rest["pagination"]["has_more"]
+    assert rows[1]["commit"] == api.ask("GET", f"{REPO}/commits/main").json
+    below = api.ask("GET", asked, prefix="z/a/").json["results"]
+    assert [(row["path"], row["commit"]["message"]) for row in below] == [
+        ("z/a/1", "first"),
+        ("z/a/2", "second"),
+    ]
+    for wrong in ({"after": "x"}, {"amount": 2, "after": after}, {"prefix": "z", "after": after}):
+        assert api.ask("GET", asked, **{"prefix": "z/", "amount": 1, **wrong}).status == 400

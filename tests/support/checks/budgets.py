@@ -15,6 +15,7 @@ from graveler.operations import (
     branches,
     commits,
     diffs,
+    last_commits,
     links,
     merge_bases,
     merges,
@@ -239,6 +240,10 @@ def _history(meter: Meter) -> object:
     return object_history.list_page(meter.engine, meter.repo, "main", b"on main", "", 100)
 
 
+def _last_commits(meter: Meter) -> object:
+    return last_commits.list_last_commits(meter.engine, meter.repo, "main", b"", "", 100)
+
+
 def _total(meter: Meter) -> object:
     return total(meter.engine, meter.repo, "main", "", b"")
 
@@ -257,6 +262,7 @@ BUDGETS = [
     Budget("ahead and behind", _distance, 2, {}, Chain(2, 0), _diverged),
     Budget("list branches with their commits", _heads, 2, {}, Chain(2, 0), _diverged),
     Budget("history of an object", _history, 1, {}, Chain(1, 0), _diverged),
+    Budget("last commits of a listing", _last_commits, 1, {}, Chain(1, 0), _diverged),
     Budget("total of a prefix", _total, 2, {}, Chain(2, 0), _diverged),
     Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}, Chain(3, 1)),
     Budget("upload if absent", _create_conditionally, 3, {"PUT": 1}, Chain(3, 1)),

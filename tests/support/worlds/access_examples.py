@@ -150,6 +150,11 @@ OF_OBJECTS = {
         f"{_R}/objects/history?path=a/b",
         (*_READ, ("fs:ReadBranch", MAIN)),
     ),
+    "listLastCommits": Example(
+        "GET",
+        f"{_R}/objects/last_commits?prefix=a/",
+        (("fs:ReadObject", f"{REPO}/object/a/*"), ("fs:ReadBranch", MAIN)),
+    ),
     "stageObject": Example(
         "PUT",
         f"{_B}/objects?path=a/b",

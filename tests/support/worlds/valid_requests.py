@@ -429,6 +429,7 @@ def _add_prefixes(table: _Table) -> None:
     table.add("getPrefixTotal", prefix="a/", after="")
     table.add("presignObjects", glob="a/*", after="", amount="10")
     table.add("listObjectHistory", path="a/1", after="", amount="10")
+    table.add("listLastCommits", prefix="a/", after="", amount="10")
 
 
 def _add_keys_and_principals(lake: Lake, table: _Table) -> None:

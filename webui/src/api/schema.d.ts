@@ -1652,6 +1652,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/refs/{ref}/objects/last_commits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listLastCommits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/refs/{ref}/objects/ls": {
         parameters: {
             query?: never;
@@ -2482,6 +2498,16 @@ export interface components {
             /** Format: int64 */
             creation_date: number;
         };
+        /**
+         * LastCommitRow
+         * @description An object or a folder, and the last commit that changed it.
+         */
+        LastCommitRow: {
+            commit: components["schemas"]["CommitRow"];
+            path: string;
+            /** @enum {unknown} */
+            path_type: "common_prefix" | "object";
+        };
         /** Listing[ActionRunRow] */
         Listing_ActionRunRow_: {
             pagination: components["schemas"]["Pagination"];
@@ -2536,6 +2562,11 @@ export interface components {
         Listing_KeyRow_: {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["KeyRow"][];
+        };
+        /** Listing[LastCommitRow] */
+        Listing_LastCommitRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["LastCommitRow"][];
         };
         /** Listing[ObjectChangeRow] */
         Listing_ObjectChangeRow_: {
@@ -8416,6 +8447,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Listing_ObjectChangeRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLastCommits: {
+        parameters: {
+            query?: {
+                prefix?: string;
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_LastCommitRow_"];
                 };
             };
             400: components["responses"]["BadRequest"];
