@@ -66,6 +66,14 @@ def test_pages_that_sources_name_exist():
     assert {each for each in named if not (ROOT / each).exists()} == PAGES_OF_LAKEFS
 
 
+def test_pages_that_the_web_page_names_exist():
+    sources = [name for name in tracked_files() if name.endswith(".tsx")]
+    texts = [(ROOT / name).read_text() for name in sources]
+    named = {page for text in texts for page in re.findall(r'<Docs page="([^"]+)"', text)}
+    assert "hooks.md" in named
+    assert [page for page in named if not (ROOT / "docs" / page).exists()] == []
+
+
 @for_each("name", DOCUMENTS)
 def test_paths_and_tests_that_a_document_names_exist(name):
     text = (ROOT / name).read_text()

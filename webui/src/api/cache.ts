@@ -9,6 +9,7 @@
  * - A session that ends drops everything.
  */
 
+import { signal } from '@preact/signals';
 import type { ClientPathsWithMethod, MethodResponse } from 'openapi-fetch';
 import { answer, api, whenChanged } from './client';
 import type { paths } from './schema';
@@ -133,7 +134,11 @@ export function dropAnswers(): void {
   rows = 0;
 }
 
+/** How many changes this page has asked for, for what counts anew after each. */
+export const changes = signal(0);
+
 whenChanged(() => {
+  changes.value += 1;
   running.clear();
   for (const [name, { isLasting }] of kept) if (!isLasting) dropAnswer(name);
 });

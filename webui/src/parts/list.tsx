@@ -62,12 +62,22 @@ interface RowsProps<Item> extends Pick<ListProps<Item>, 'label' | 'row' | 'keyOf
   items: readonly Item[];
   /** Whether further items follow, so that their number is not known yet. */
   isOpen?: boolean;
+  /** The names of the columns; they stay above the rows that scroll. */
+  head?: ComponentChildren;
   /** Told which of the items is the last one in view. */
   onLast?: (index: number) => void;
 }
 
 /** Rows of one height in a box that scrolls; only those in view exist. */
-export function VirtualRows<Item>({ items, label, row, keyOf, isOpen, onLast }: RowsProps<Item>) {
+export function VirtualRows<Item>({
+  items,
+  label,
+  row,
+  keyOf,
+  isOpen,
+  head,
+  onLast,
+}: RowsProps<Item>) {
   const box = useRef<HTMLElement>(null);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const options = {
@@ -92,6 +102,7 @@ export function VirtualRows<Item>({ items, label, row, keyOf, isOpen, onLast }: 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
     <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
+      {head && <div class="row-heads small quiet">{head}</div>}
       <ul
         aria-label={label}
         style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}
@@ -115,13 +126,26 @@ export function VirtualRows<Item>({ items, label, row, keyOf, isOpen, onLast }: 
   );
 }
 
+type VirtualListProps<Item> = ListProps<Item> & Pick<RowsProps<Item>, 'head' | 'onLast'>;
+
 /** A list of any length, which loads further pages as the user scrolls. */
-export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps<Item>) {
+export function VirtualList<Item>({
+  pages,
+  label,
+  row,
+  keyOf,
+  empty,
+  head,
+  onLast,
+}: VirtualListProps<Item>) {
   const { items, failure, isLoading, hasMore, more, reload } = pages;
   const [last, setLast] = useState(0);
   const hasItems = items.length > 0;
   const isNearEnd =
     hasItems && hasMore && !isLoading && !failure && last > items.length - ROWS_AHEAD;
+  useEffect(() => {
+    onLast?.(last);
+  }, [last]);
   useEffect(() => {
     if (isNearEnd) more();
   }, [isNearEnd, items.length]);
@@ -132,7 +156,7 @@ export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps
   }
   return (
     <div class="rows">
-      <VirtualRows {...{ items, label, row, keyOf }} isOpen={hasMore} onLast={setLast} />
+      <VirtualRows {...{ items, label, row, keyOf, head }} isOpen={hasMore} onLast={setLast} />
       {(hasMore || failure) && (
         <div class="rows-foot small" role="status">
           {failure ? (

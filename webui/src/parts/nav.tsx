@@ -1,5 +1,6 @@
 /** Links to the rooms of a page; the current one is marked, and in view. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icon';
 
@@ -8,6 +9,8 @@ interface NavLink {
   href: string;
   isHere: boolean;
   icon?: IconName;
+  /** Shown and read aloud behind the text: how many things are there. */
+  count?: ComponentChildren;
 }
 
 interface NavProps {
@@ -29,12 +32,13 @@ export function Nav({ label, links, look }: NavProps) {
   }, [here]);
   return (
     <nav class={look} aria-label={label} ref={element}>
-      {links.map(({ text, href, isHere, icon }) => (
+      {links.map(({ text, href, isHere, icon, count }) => (
         <a key={href} href={href} aria-current={isHere ? 'page' : undefined}>
           {icon && <Icon name={icon} />}
           <span class="nav-text" data-text={text}>
             {text}
           </span>
+          {count}
         </a>
       ))}
     </nav>

@@ -9,6 +9,7 @@ import type { IconName } from '../parts/icon';
 import { Nav } from '../parts/nav';
 import { Current } from '../parts/repository';
 import { Empty, Notice, Problem, Skeleton } from '../parts/state';
+import { UncommittedCount } from '../parts/uncommitted-count';
 import { repositoryPages } from '../routes';
 import { NotFound } from './not-found';
 import { RepositoryKeys } from './repository-keys';
@@ -42,6 +43,9 @@ export const TABS: readonly Tab[] = [
   },
 ];
 
+// The pages that change what is uncommitted; others need not ask for it.
+const COUNTING = /^(objects?|changes)$/;
+
 export function RepositoryFrame() {
   const { repository: name = '' } = useRoute().params as { repository?: string };
   const { path, query } = useLocation();
@@ -58,6 +62,13 @@ export function RepositoryFrame() {
           text,
           icon,
           href: href(name, query.ref),
+          count: tab.room === 'changes' && data && COUNTING.test(room) && (
+            <UncommittedCount
+              key={path}
+              repository={name}
+              branch={query.ref || data.default_branch}
+            />
+          ),
           isHere: room.startsWith(tab.room) || (tab.room === 'object' && room === 'history'),
         }))}
       />

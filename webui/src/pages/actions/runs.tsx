@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/client';
 import { usePages, usePolling } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
+import { Docs } from '../../parts/docs';
 import { PagedList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
@@ -44,7 +45,10 @@ export default function Runs() {
       <div class="page-head">
         <div class="titles">
           <h1>Actions</h1>
-          <p>What your hooks did when the repository changed.</p>
+          <p>
+            What your hooks did when the repository changed.
+            <Docs page="hooks.md" />
+          </p>
         </div>
         <Button icon="refresh" onClick={pages.reload}>
           Refresh

@@ -14,6 +14,7 @@ import { Empty, Notice } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { FirstSteps } from '../first-steps/steps';
 import { CommitDialog } from './commit-dialog';
+import { Committed } from './committed';
 import { Reset } from './reset';
 
 export default function Changes() {
@@ -22,6 +23,7 @@ export default function Changes() {
   const [, setQuery] = useQuery();
   const [isCommitting, setCommitting] = useState(false);
   const [resetting, setResetting] = useState<DiffRow | 'all'>();
+  const [committed, setCommitted] = useState<{ branch: string; commit: string }>();
   const [version, setVersion] = useState(0);
   useTitle(`Uncommitted changes of ${branch}`, repository.id);
   const changed = () => setVersion(version + 1);
@@ -71,6 +73,7 @@ export default function Changes() {
       </div>
       <FirstSteps version={version} />
       {isProtected(rules.data, branch) && <Protected {...{ repository: repository.id, branch }} />}
+      {committed?.branch === branch && <Committed {...committed} />}
       <RunningTask repository={repository.id} branch={branch} onEnd={changed} />
       <Diff
         key={branch}
@@ -83,7 +86,10 @@ export default function Changes() {
         <CommitDialog
           repository={repository.id}
           branch={branch}
-          onDone={changed}
+          onDone={commit => {
+            setCommitted({ branch, commit });
+            changed();
+          }}
           onClose={() => setCommitting(false)}
         />
       )}

@@ -9,14 +9,12 @@ import { FormDialog } from '../../parts/dialog';
 import { AreaField, CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
-import { tell } from '../../parts/toast';
-import { shortId } from '../../parts/words';
 import { Pending } from './pending';
 
 interface CommitProps {
   repository: string;
   branch: string;
-  onDone: () => void;
+  onDone: (commit: string) => void;
   onClose: () => void;
 }
 
@@ -37,8 +35,7 @@ export function CommitDialog({ repository, branch, onDone, onClose }: CommitProp
         },
       }),
     );
-    tell(`Commit ${shortId(commit.id)} was made on ${branch}.`);
-    onDone();
+    onDone(commit.id);
     onClose();
   });
   const { isBusy, failure } = submit;

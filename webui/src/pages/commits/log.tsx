@@ -212,6 +212,20 @@ interface RowProps {
 
 const NAMES_SHOWN = 3;
 
+/** The number of the names that a row has no room for: on a telephone it shows one. */
+function OtherNames({ names, isNarrow }: { names: readonly Name[]; isNarrow?: boolean }) {
+  const others = names.length - (isNarrow ? 1 : NAMES_SHOWN);
+  if (others <= 0) return null;
+  return (
+    <span
+      class={`badge ${isNarrow ? 'narrow-only' : 'wide-only'}`}
+      title={names.map(({ id }) => id).join(', ')}
+    >
+      +{others}
+    </span>
+  );
+}
+
 function CommitRow({ commit, graph, width, names, selection, current, onDone }: RowProps) {
   const repository = useRepository().id;
   const title = commit.message.split('\n')[0] || '(no message)';
@@ -220,10 +234,10 @@ function CommitRow({ commit, graph, width, names, selection, current, onDone }: 
       <RowCheck name={commit.id} label={`${shortId(commit.id)}, ${title}`} selection={selection} />
       {graph && <Graph row={graph} width={width} isMerge={commit.parents.length > 1} />}
       <span class={`grow ${styles.title}`}>
-        {names.slice(0, NAMES_SHOWN).map(({ kind, id }) => (
+        {names.slice(0, NAMES_SHOWN).map(({ kind, id }, index) => (
           <a
             key={`${kind} ${id}`}
-            class={`badge ${kind === 'tag' ? 'amber' : 'indigo'}`}
+            class={`badge ${kind === 'tag' ? 'amber' : 'indigo'} ${index ? 'wide-only' : ''}`}
             title={`${kind} ${id}`}
             href={links.objects(repository, id)}
           >
@@ -231,11 +245,8 @@ function CommitRow({ commit, graph, width, names, selection, current, onDone }: 
             <span class={`cut ${styles.name}`}>{id}</span>
           </a>
         ))}
-        {names.length > NAMES_SHOWN && (
-          <span class="badge" title={names.map(({ id }) => id).join(', ')}>
-            +{names.length - NAMES_SHOWN}
-          </span>
-        )}
+        <OtherNames names={names} isNarrow />
+        <OtherNames names={names} />
         <a
           class={`cut ${styles.message}`}
           href={links.commit(repository, commit.id)}

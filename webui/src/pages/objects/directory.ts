@@ -1,5 +1,6 @@
 /** One directory at a ref: what is in it, what is uncommitted, whether it can be changed. */
 
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { apiRead } from '../../api/cache';
 import { type ObjectStats, PAGE } from '../../api/objects';
@@ -7,6 +8,7 @@ import { type Pages, usePages } from '../../api/resource';
 import { links } from '../../links';
 import { useCurrentRef, useRepository } from '../../parts/repository';
 import { useSettled } from '../../parts/settled';
+import { foldersFirst } from './order';
 import { useReadOnly, useUncommitted } from './uncommitted';
 
 export interface Directory {
@@ -36,12 +38,17 @@ export function useDirectory(): Directory {
   const filter = useSettled(typed);
   const { branch, ...state } = useReadOnly(ref);
   const changes = useUncommitted(repository, branch ? ref : undefined, path);
-  const pages = usePages<ObjectStats>(after =>
+  const listed = usePages<ObjectStats>(after =>
     apiRead('/repositories/{repository}/refs/{ref}/objects/ls', {
       path: { repository, ref },
       query: { prefix: path + filter, delimiter: '/', after, amount: PAGE },
     }),
   );
+  const items = useMemo(
+    () => foldersFirst(listed.items, listed.hasMore),
+    [listed.items, listed.hasMore],
+  );
+  const pages = { ...listed, items };
   return {
     ...{ repository, ref, path, typed, filter, pages, changes, ...state },
     reload: () => {

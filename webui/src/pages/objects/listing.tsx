@@ -12,6 +12,9 @@ import { countText } from '../../parts/words';
 import { DeleteObjects } from './delete';
 import type { Directory } from './directory';
 import { DOWNLOADS_MAX, downloadAll } from './downloads';
+import { HeadCommit } from './head-commit';
+import { useLastCommits } from './last-commits';
+import styles from './listing.module.css';
 import { MoveDialog } from './move/dialog';
 import { ObjectRow } from './row';
 
@@ -23,22 +26,27 @@ interface ListingProps {
 }
 
 export function Listing({ directory, onUpload, onChanged }: ListingProps) {
-  const { repository, ref, path, pages, changes, readOnly } = directory;
+  const { repository, ref, path, filter, pages, changes, readOnly } = directory;
   const selection = useSelection();
+  const commits = useLastCommits(repository, ref, path + filter, pages.items);
   const [deleted, setDeleted] = useState<readonly Entry[]>();
   const [moved, setMoved] = useState<{ source: Entry; isCopy: boolean }>();
   const all = useMemo(() => pages.items.map(item => item.path), [pages.items]);
   return (
     <div class="stack tight">
       {selection.names.size > 0 && <Chosen {...{ directory, selection }} onDelete={setDeleted} />}
+      {commits.head && <HeadCommit repository={repository} commit={commits.head} />}
       <VirtualList
         pages={pages}
+        onLast={commits.onLast}
+        head={<Columns />}
         label="Objects"
         keyOf={item => item.path}
         row={item => (
           <ObjectRow
             {...{ item, repository, at: ref, directory: path, selection, all, readOnly }}
             change={changes.data?.kinds.get(item.path)}
+            commit={commits.byPath.get(item.path)}
             onDelete={() => setDeleted([item])}
             onMove={isCopy => setMoved({ source: item, isCopy })}
           />
@@ -69,6 +77,17 @@ export function Listing({ directory, onUpload, onChanged }: ListingProps) {
         />
       )}
     </div>
+  );
+}
+
+function Columns() {
+  return (
+    <span class={styles.columns}>
+      <span class="grow">Name</span>
+      <span class={`number ${styles.size}`}>Size</span>
+      <span class={styles.commit}>Last commit</span>
+      <span class={`wide-only ${styles.time}`}>Modified</span>
+    </span>
   );
 }
 

@@ -9,6 +9,9 @@ import { RowCheck, type Selection } from '../../parts/selection';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { sizeText } from '../../parts/words';
+import { titleOf } from './head-commit';
+import type { Commit } from './last-commits';
+import styles from './listing.module.css';
 
 interface RowProps {
   item: ObjectStats;
@@ -16,6 +19,8 @@ interface RowProps {
   at: string;
   directory: string;
   change: string | undefined;
+  /** The last one that changed it, once it is known. */
+  commit: Commit | undefined;
   selection: Selection;
   all: readonly string[];
   readOnly: string | undefined;
@@ -40,11 +45,13 @@ export function iconOf(path: string): IconName {
   return ICONS.find(([pattern]) => pattern.test(path))?.[1] ?? 'file';
 }
 
-export function ObjectRow({ item, repository, at, directory, change, ...rest }: RowProps) {
+export function ObjectRow({ item, repository, at, directory, change, commit, ...rest }: RowProps) {
   const isPrefix = isFolder(item);
   const href = isPrefix
     ? links.objects(repository, at, item.path)
     : links.object(repository, at, item.path);
+  // A folder has no time of its own: it is as old as its last commit.
+  const changed = isPrefix ? (!change && commit?.creation_date) || 0 : item.mtime;
   const told = change ? (CHANGES[change] ?? CHANGES.changed) : undefined;
   return (
     <>
@@ -62,14 +69,25 @@ export function ObjectRow({ item, repository, at, directory, change, ...rest }: 
           <span class="visually-hidden">{told.word}, not committed</span>
         </span>
       )}
-      <span class="small quiet number object-size">
+      <span class={`small quiet number ${styles.size}`}>
         {isPrefix ? '' : sizeText(item.size_bytes)}
       </span>
-      <span class="small quiet wide-only object-time">
-        {!isPrefix && item.mtime > 0 && <Time at={item.mtime} />}
+      <span class={`small quiet ${styles.commit}`}>
+        {told ? 'Uncommitted' : commit && <CommitLink {...{ repository, commit }} />}
+      </span>
+      <span class={`small quiet wide-only ${styles.time}`}>
+        {changed > 0 && <Time at={changed} />}
       </span>
       <RowMenu {...{ item, repository, at, href }} isFolder={isPrefix} {...rest} />
     </>
+  );
+}
+
+function CommitLink({ repository, commit }: { repository: string; commit: Commit }) {
+  return (
+    <a class="cut" href={links.commit(repository, commit.id)} title={commit.message}>
+      {titleOf(commit)}
+    </a>
   );
 }
 

@@ -7,6 +7,7 @@ import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
+import { Docs } from '../../parts/docs';
 import { RefPicker } from '../../parts/ref-picker';
 import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
@@ -48,7 +49,10 @@ export function Export() {
       <div class="page-head">
         <div class="titles">
           <h1>Continuous export</h1>
-          <p>Keeps a branch as plain objects, for clients that do not know about versions.</p>
+          <p>
+            Keeps a branch as plain objects, for clients that do not know about versions.
+            <Docs page="continuous-export.md" />
+          </p>
         </div>
         <RefPicker
           repository={repository}

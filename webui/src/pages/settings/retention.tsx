@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
+import { Docs } from '../../parts/docs';
 import { useRepository } from '../../parts/repository';
 import { ifUnchanged } from '../../parts/seen';
 import { Empty, Problem, Skeleton } from '../../parts/state';
@@ -28,7 +29,10 @@ export function Retention() {
       <div class="page-head">
         <div class="titles">
           <h1>Retention</h1>
-          <p>For how many days objects stay readable after they are deleted or overwritten.</p>
+          <p>
+            For how many days objects stay readable after they are deleted or overwritten.
+            <Docs page="garbage-collection.md" />
+          </p>
         </div>
         {data !== undefined && (
           <Button
