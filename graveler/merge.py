@@ -24,6 +24,7 @@ two sides conflict unless they are equal.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
@@ -33,7 +34,7 @@ from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
 from graveler.diff.virtual_base import Base, changed_ranges_since, changes_since
-from graveler.errors import InvalidInputError
+from graveler.errors import GravelerError, InvalidInputError
 from graveler.messages import Refusal
 from graveler.model import Change
 
@@ -43,6 +44,10 @@ STRATEGIES = {"": "default", "dest-wins": "dest-wins", "source-wins": "source-wi
 # The strategy for the conflict of each path that has one of its own.
 Resolutions = Mapping[bytes, str]
 _NONE: Resolutions = {}
+
+# A refused merge names the first of the conflicts among so many further changes.
+_CONFLICTS_NAMED = 3
+_CHANGES_LOOKED_AT = 1000
 
 # How many changes a plan expects in a range that differs.
 _CHANGES_OF_A_RANGE = 500
@@ -95,16 +100,30 @@ def merge_changes(
         MergeConflictError: both sides changed a key differently, and nothing settles that.
         CorruptDataError: a file is missing, or is not what was written.
     """
-    changes = changes_since(base, source, start, end, watching=watching)
-    for found in source_changes(changes, destination):
+    changes = source_changes(
+        changes_since(base, source, start, end, watching=watching), destination
+    )
+    for found in changes:
         if found.meeting is Meeting.CONFLICT:
             winner = resolutions.get(found.change.key, strategy)
             if not winner:
-                path = found.change.key.decode("utf-8", "replace")
-                raise Refusal.CONFLICT_FOUND.error(f"both sides changed {path!r} differently")
+                further = (
+                    each.change.key
+                    for each in islice(changes, _CHANGES_LOOKED_AT)
+                    if each.meeting is Meeting.CONFLICT and each.change.key not in resolutions
+                )
+                raise _unsettled([found.change.key, *further])
             if winner == "dest-wins":
                 continue
         yield found.change.key, found.change.right
+
+
+def _unsettled(paths: list[bytes]) -> GravelerError:
+    """Return the error of conflicts that nothing settles; there may be more of them."""
+    named = ", ".join(repr(path.decode("utf-8", "replace")) for path in paths[:_CONFLICTS_NAMED])
+    left = len(paths) - _CONFLICTS_NAMED
+    more = f" and at least {left} more path{'s' * (left > 1)}" if left > 0 else ""
+    return Refusal.CONFLICT_FOUND.error(f"both sides changed {named}{more} differently")
 
 
 def plan_merge(

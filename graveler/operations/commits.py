@@ -57,6 +57,7 @@ from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.refs import log as refs_log
+from graveler.refs.merge_base import commits_ahead
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
 
@@ -319,7 +320,8 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
 class LogQuery:
     """The commits of a log to list; `graveler.refs.log` explains the fields.
 
-    objects and prefixes leave out commits that changed none of them.
+    objects and prefixes leave out commits that changed none of them. not_in is a ref, and leaves
+    out all commits that lead to it.
     """
 
     amount: int
@@ -330,6 +332,7 @@ class LogQuery:
     first_parent: bool = False
     since_s: int | None = None
     stop_at: str = ""
+    not_in: str = ""
 
 
 def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Commit]:
@@ -351,6 +354,7 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
         start_id = commit_id("ref", ref)
         after = commit_id("from ref", query.after) if query.after else None
         stop_at = commit_id("stop_at", query.stop_at) if query.stop_at else None
+        not_in = commit_id("not_in", query.not_in) if query.not_in else None
         filtered = query.objects or query.prefixes
         time_limit = TimeLimit(engine)
         return refs_log.log(
@@ -362,6 +366,7 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
             first_parent=query.first_parent,
             since_s=query.since_s,
             stop_at=stop_at,
+            within=commits_ahead(history, start_id, not_in) if not_in else None,
             matches=(lambda commit: _touches(repo, commit, query)) if filtered else None,
             is_over=(lambda: time_limit.is_over) if filtered else None,
         )

@@ -130,9 +130,17 @@ def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
 
 
 def list_page(
-    engine: Engine, repository: str, prefix: str, after: str, amount: int, status: str = "all"
+    engine: Engine,
+    repository: str,
+    prefix: str,
+    after: str,
+    amount: int,
+    status: str = "all",
+    reviewer: str = "",
 ) -> Page[PullRequest]:
     """Return pull requests of a status of LISTED, newest first.
+
+    reviewer: a user who is asked to review them, "" if any or none is.
 
     Raises:
         InvalidInputError: the repository's name is malformed.
@@ -141,7 +149,11 @@ def list_page(
     wanted = LISTED[status]
     repo = read_repository(engine, repository)
     return engine.refs.pull_requests(
-        repo.record, prefix, after, amount, lambda pull: pull.status in wanted
+        repo.record,
+        prefix,
+        after,
+        amount,
+        lambda pull: pull.status in wanted and (not reviewer or reviewer in pull.reviewers),
     )
 
 
@@ -366,6 +378,7 @@ def pull_event(
         title=pull.title,
         author=pull.author,
         status=pull.status,
+        reviewers=pull.reviewers,
         user=user,
         **more,
     )

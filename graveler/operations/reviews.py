@@ -1,5 +1,6 @@
 """Pull requests under review: beside their branches, with reviews and comments of users."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from graveler.addresses import decode_xid
@@ -157,14 +158,21 @@ def comments(
     return engine.refs.comments(repo.record, pull_id, after, amount)
 
 
-def get_comment(
-    engine: Engine, repository: str, pull_id: str, comment_id: str
-) -> PullRequestComment:
-    """Return a comment on the pull request.
+def delete_comment(
+    engine: Engine,
+    repository: str,
+    pull_id: str,
+    comment_id: str,
+    check: Callable[[PullRequestComment], None],
+) -> None:
+    """Delete a comment on the pull request.
+
+    check: called with the comment; may raise to keep it.
 
     Raises:
         InvalidInputError: the repository's name or an ID is malformed.
         NotFoundError: the repository does not exist, or has no such pull request or comment.
+        GravelerError: whatever check raises.
     """
     repo = read_repository(engine, repository)
     read_pull(repo, pull_id)
@@ -172,15 +180,5 @@ def get_comment(
     found = engine.refs.comment(repo.record, pull_id, comment_id)
     if found is None:
         raise NotFoundError(f"pull request {pull_id} has no comment {comment_id!r}")
-    return found
-
-
-def delete_comment(engine: Engine, repository: str, pull_id: str, comment_id: str) -> None:
-    """Delete a comment on the pull request.
-
-    Raises:
-        InvalidInputError, NotFoundError: as `get_comment`.
-    """
-    get_comment(engine, repository, pull_id, comment_id)
-    repo = read_repository(engine, repository)
+    check(found)
     engine.refs.delete_comment(repo.record, pull_id, comment_id)

@@ -1,6 +1,6 @@
 """The log: a commit and its ancestors, newest first."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from heapq import heappop, heappush
 from itertools import count
 
@@ -24,6 +24,7 @@ def log(
     first_parent: bool = False,
     since_s: int | None = None,
     stop_at: CommitID | None = None,
+    within: Container[CommitID] | None = None,
     matches: Callable[[Commit], bool] | None = None,
     is_over: Callable[[], bool] | None = None,
 ) -> Page[Commit]:
@@ -31,6 +32,7 @@ def log(
 
     amount is at least 1. The page begins behind the commit `after`. The log ends with the commit
     `stop_at`. since_s (Unix seconds) skips older commits, and ancestors that only they lead to.
+    within skips other commits in the same way.
     first_parent follows first parents only. With matches, the log has only commits that have
     exactly one parent and that matches accepts. The parent is then in the history's cache. limit
     ends the log with this page, which saves looking for the next commit. is_over ends the page
@@ -43,7 +45,12 @@ def log(
     # whether there is another page.
     read_ahead = amount + 1 if after is None else READ_AHEAD_MAX
     commits = _newest_first(
-        history, start_id, first_parent=first_parent, since_s=since_s, read_ahead=read_ahead
+        history,
+        start_id,
+        first_parent=first_parent,
+        since_s=since_s,
+        within=within,
+        read_ahead=read_ahead,
     )
     found: list[Commit] = []
     skipping = after is not None
@@ -71,6 +78,7 @@ def _newest_first(
     *,
     first_parent: bool,
     since_s: int | None,
+    within: Container[CommitID] | None,
     read_ahead: int,
 ) -> Iterator[Commit]:
     walk = history.walk(read_ahead)
@@ -81,7 +89,8 @@ def _newest_first(
     arrived = [start]
     while arrived or queue:
         for commit in arrived:
-            if since_s is None or commit.creation_date >= since_s:
+            is_recent = since_s is None or commit.creation_date >= since_s
+            if is_recent and (within is None or commit.id in within):
                 waiting = (-commit.creation_date, -commit.generation, next(numbers), commit)
                 heappush(queue, waiting)
         if not queue:

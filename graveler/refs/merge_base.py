@@ -108,14 +108,24 @@ def ahead_behind(
     if left_id == right_id:
         return 0, 0, True
     walk = _ColouredWalk(history, left_id, right_id)
-    for _, colour in walk:
+    for _, colour in walk.until_shared():
         if colour in counts:
             counts[colour] += 1
-        elif not walk.is_one_sided:
-            break  # this commit is of both
         if is_over():
             return counts[_LEFT], counts[_RIGHT], False
     return counts[_LEFT], counts[_RIGHT], walk.is_exact
+
+
+def commits_ahead(history: History, left_id: CommitID, right_id: CommitID) -> set[CommitID]:
+    """Return the commits that lead to left only.
+
+    Raises:
+        CorruptDataError: a commit is missing.
+    """
+    if left_id == right_id:
+        return set()
+    walk = _ColouredWalk(history, left_id, right_id)
+    return {commit.id for commit, colour in walk.until_shared() if colour == _LEFT}
 
 
 class _ColouredWalk:
@@ -160,6 +170,13 @@ class _ColouredWalk:
                     in_queue[coloured] += 1
                     if before:
                         in_queue[before] -= 1
+
+    def until_shared(self) -> Iterator[tuple[Commit, int]]:
+        """Yield commits, with their colours, until all that wait lead to both."""
+        for commit, colour in self:
+            if colour not in (_LEFT, _RIGHT) and not self.is_one_sided:
+                return
+            yield commit, colour
 
     @property
     def may_meet(self) -> bool:

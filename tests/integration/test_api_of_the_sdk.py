@@ -28,6 +28,8 @@ ACCEPTED = {
         "diff_branch has the parameter include_right_stats",
         "find_merge_base has the parameter ahead_behind",
         "list_branches has the parameter with_commits",
+        "list_pull_requests has the parameter reviewer",
+        "log_commits has the parameter not_in",
         *(
             f"{operation} has the parameter If-Match"
             for operation in (*("hard_reset_branch", "merge_into_branch", "merge_pull_request"),)

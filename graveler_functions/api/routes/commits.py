@@ -150,6 +150,7 @@ def get_commit(request: Request) -> ApiAnswer:
         flag("first_parent"),
         unix_time("since"),
         text("stop_at"),
+        text("not_in"),
     ),
     answers={200: Listing[schemas.CommitRow]},
 )
@@ -169,6 +170,7 @@ def log_commits(request: Request) -> ApiAnswer:
             first_parent=query.flag("first_parent"),
             since_s=query.unix_time("since"),
             stop_at=query.text("stop_at"),
+            not_in=query.text("not_in"),
         ),
     )
     rows = [schemas.commit_row(record) for record in page.results]

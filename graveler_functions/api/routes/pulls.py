@@ -11,7 +11,7 @@ from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import commit_need
-from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice, header
+from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice, header, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.refs import merge_request
 from graveler_functions.api.routing import Operations, checked
@@ -27,7 +27,7 @@ _STATUS = choice("status", *pulls.LISTED)
     "GET",
     _PULLS,
     "listPullRequests",
-    parameters=(*PAGE, _STATUS),
+    parameters=(*PAGE, _STATUS, text("reviewer")),
     answers={200: Listing[schemas.PullRequestRow]},
 )
 @checked(Needs.on(Action.LIST_PULL_REQUESTS, named.REPOSITORY))
@@ -40,6 +40,7 @@ def list_pull_requests(request: Request) -> ApiAnswer:
         query.text("after"),
         query.amount(),
         query.choice(_STATUS.name, _STATUS.values, default="all"),
+        query.text("reviewer"),
     )
     # As in lakeFS, only getPullRequest shows the description: it may need another permission.
     rows = [schemas.pull_request_row(pull, with_description=False) for pull in page.results]

@@ -4,6 +4,7 @@ from graveler.access.actions import Action
 from graveler.http.schemas import reviews as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.model import CommitID
+from graveler.model.pulls import PullRequestComment
 from graveler.operations import reviews
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
@@ -90,8 +91,10 @@ def create_comment(request: Request) -> ApiAnswer:
     )
 )
 def delete_comment(request: Request) -> ApiAnswer:
+    def check(comment: PullRequestComment) -> None:
+        if comment.author != request.user:
+            request.rights.require(moderating_need(request))
+
     names = request.repository, request.name("pull_request"), request.name("comment")
-    if reviews.get_comment(request.engine, *names).author != request.user:
-        request.rights.require(moderating_need(request))
-    reviews.delete_comment(request.engine, *names)
+    reviews.delete_comment(request.engine, *names, check)
     return answers.empty()

@@ -222,6 +222,7 @@ def _add_commits(lake: Lake, table: _Table) -> None:
         "objects": "a/1",
         "prefixes": "a/",
         "since": "2001-02-03T04:05:06Z",
+        "not_in": "dev",
         **limits,
     }
     table.add("logCommits", amount="10", after="", **log)
@@ -395,7 +396,9 @@ def _add_pulls(lake: Lake, table: _Table) -> None:
     created = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
     table.add("listPullRequests", **_PAGE)
     listing = table["listPullRequests"]  # its `status` is not that of the answer
-    table["listPullRequests"] = replace(listing, query={**listing.query, "status": "open"})
+    table["listPullRequests"] = replace(
+        listing, query={**listing.query, "status": "open", "reviewer": "cy"}
+    )
     table.add("createPullRequest", {**created, "description": "d", "reviewers": ["cy"]})
     table.add("getPullRequest", names=names)
     changed = {"title": "u", "description": "e", "status": "closed", "reviewers": ["cy"]}

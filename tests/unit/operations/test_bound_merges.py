@@ -94,8 +94,16 @@ def test_the_strategy_settles_the_conflicts_without_a_choice(world):
 def test_a_conflict_without_a_choice_refuses_the_merge(world):
     choices = resolved("source-wins")
     del choices["new"]
-    with pytest.raises(MergeConflictError, match="'new'"):
+    with pytest.raises(MergeConflictError, match="both sides changed 'new' differently"):
         merge(world.engine(), resolutions=choices)
+
+
+def test_a_refused_merge_names_the_first_conflicts_and_counts_the_others(world):
+    named = "both sides changed 'both', 'gone here', 'gone there'"
+    with pytest.raises(MergeConflictError, match=f"{named} and at least 1 more path differently"):
+        merge(world.engine())
+    with pytest.raises(MergeConflictError, match=f"{named} differently"):
+        merge(world.engine(), resolutions={"new": "source-wins"})
 
 
 @pytest.mark.parametrize("path", ["alone", "kept", "absent"])

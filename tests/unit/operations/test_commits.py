@@ -256,6 +256,16 @@ def test_a_log_has_limits_in_time_and_place(engine, line):
     assert ([each.id for each in page.results], page.has_more) == (line[:2:-1], False)
 
 
+def test_a_log_may_leave_out_the_commits_of_another_ref(engine, line):
+    branches.create(engine, REPO, name="dev", source=line[1])
+    upload(engine, b"new", b"3", "dev")
+    first = commit(engine, "dev")
+    merged = merges.merge(engine, REPO, "main", "dev", merges.MergeRequest("somebody"))
+    assert history(engine, "dev", not_in="main") == [merged.id, first.id]
+    assert history(engine, "dev", not_in="dev") == []
+    assert history(engine, "dev", not_in=line[3]) == [merged.id, first.id, line[4]]
+
+
 def test_a_log_by_path_leaves_merges_out(engine, line):
     branches.create(engine, REPO, name="dev", source="main")
     upload(engine, b"p", b"3", "dev")
@@ -267,9 +277,13 @@ def test_a_log_by_path_leaves_merges_out(engine, line):
 
 
 def test_an_unknown_ref_has_no_log(engine):
-    for query in (commits.LogQuery(1), commits.LogQuery(1, stop_at="nothing")):
+    for ref, query in (
+        ("nothing", commits.LogQuery(1)),
+        ("main", commits.LogQuery(1, stop_at="nothing")),
+        ("main", commits.LogQuery(1, not_in="nothing")),
+    ):
         with pytest.raises(NotFoundError):
-            commits.log(engine, REPO, "nothing" if not query.stop_at else "main", query)
+            commits.log(engine, REPO, ref, query)
 
 
 def test_what_a_commit_takes_off_stays_for_a_reader_that_was_frozen_for_an_hour(world, engine):

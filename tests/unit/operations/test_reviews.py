@@ -46,6 +46,10 @@ def review(engine, pull, user, verdict=APPROVED, commit_id=None):
     return reviews.review(engine, REPO, pull.id, verdict, commit_id, user)
 
 
+def delete_comment(engine, pull_id, comment_id, check=lambda _: None):
+    reviews.delete_comment(engine, REPO, pull_id, comment_id, check)
+
+
 def require(engine, approvals, *patterns):
     rules = [ProtectionRule(each, required_approvals=approvals) for each in patterns or ["main"]]
     repositories.set_protection_rules(engine, REPO, rules)
@@ -138,11 +142,15 @@ class TestReviews:
         review(engine, pull, "bob")
 
     @pytest.mark.usefixtures("pull")
-    def test_reviewers_are_set_at_the_creation_and_later(self, engine):
+    def test_reviewers_are_set_at_the_creation_and_later(self, world, engine):
         asked = create(engine, reviewers=("bob", "cy", "bob"))
         assert asked.reviewers == ("bob", "cy")
         update = PullRequestUpdate(reviewers=("dee",))
         assert pulls.update(engine, REPO, asked.id, update, "ann").reviewers == ("dee",)
+        assert world.refs.events[-1].detail["reviewers"] == ("dee",)
+        for reviewer, found in (("dee", 1), ("bob", 0)):
+            page = pulls.list_page(engine, REPO, "", "", 10, "open", reviewer)
+            assert len(page.results) == found
         titled = pulls.update(engine, REPO, asked.id, PullRequestUpdate("new"), "ann")
         assert titled.reviewers == ("dee",)
 
@@ -367,12 +375,22 @@ class TestComments:
 
     def test_a_deleted_comment_is_gone(self, engine, pull):
         made = reviews.comment(engine, REPO, pull.id, "bob", "x" * COMMENT_BYTES_MAX)
-        reviews.delete_comment(engine, REPO, pull.id, made.id)
+        delete_comment(engine, pull.id, made.id)
         assert reviews.comments(engine, REPO, pull.id, "", 10).results == ()
         with pytest.raises(NotFoundError, match=made.id):
-            reviews.delete_comment(engine, REPO, pull.id, made.id)
+            delete_comment(engine, pull.id, made.id)
         with pytest.raises(InvalidInputError):
-            reviews.get_comment(engine, REPO, pull.id, "x")
+            delete_comment(engine, pull.id, "x")
+
+    def test_a_comment_that_may_not_be_deleted_stays(self, engine, pull):
+        made = reviews.comment(engine, REPO, pull.id, "bob", "x")
+
+        def refuse(comment):
+            raise ForbiddenError(comment.author)
+
+        with pytest.raises(ForbiddenError, match="bob"):
+            delete_comment(engine, pull.id, made.id, refuse)
+        assert reviews.comments(engine, REPO, pull.id, "", 10).results == (made,)
 
     @pytest.mark.usefixtures("pull")
     def test_an_unknown_pull_request_has_no_comments(self, engine):
@@ -380,7 +398,7 @@ class TestComments:
         for act in (
             lambda: reviews.comment(engine, REPO, unknown, "bob", "x"),
             lambda: reviews.comments(engine, REPO, unknown, "", 10),
-            lambda: reviews.get_comment(engine, REPO, unknown, unknown),
+            lambda: delete_comment(engine, unknown, unknown),
         ):
             with pytest.raises(NotFoundError, match="pull request not found"):
                 act()
@@ -390,7 +408,7 @@ class TestComments:
         made = reviews.comment(engine, REPO, other.id, "bob", "x")
         assert reviews.comments(engine, REPO, pull.id, "", 10).results == ()
         with pytest.raises(NotFoundError):
-            reviews.get_comment(engine, REPO, pull.id, made.id)
+            delete_comment(engine, pull.id, made.id)
 
 
 def test_a_pull_request_that_was_stored_without_reviews_has_none(pull):

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.refs.merge_base import ahead_behind, leads_to, merge_base, merge_bases
+from graveler.refs.merge_base import ahead_behind, commits_ahead, leads_to, merge_base, merge_bases
 from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
@@ -166,3 +166,4 @@ def test_branches_that_merge_each_other_have_all_their_bases(seed):
         common = above[left] & above[right]
         best = {each for each in common if not any(each in above[c] for c in common - {each})}
         assert {base.id for base in merge_bases(history, left, right)} == best
+        assert commits_ahead(history, left, right) == above[left] - above[right]

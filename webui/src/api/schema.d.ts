@@ -7769,6 +7769,7 @@ export interface operations {
                 after?: string;
                 amount?: number;
                 status?: "open" | "closed" | "merged" | "all";
+                reviewer?: string;
             };
             header?: never;
             path: {
@@ -8238,6 +8239,7 @@ export interface operations {
                 first_parent?: boolean;
                 since?: string;
                 stop_at?: string;
+                not_in?: string;
             };
             header?: never;
             path: {
