@@ -9,7 +9,7 @@ const API = 'http://127.0.0.1:8000';
 // the pages of one folder; what only some objects or pages need loads with them.
 const SHARED =
   /virtual-core|src\/(api|shell|links|pages\/(refs|first-steps)|parts\/(?!markdown|parquet|column|table|code|diff\/(?!source)))/;
-const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull\.tsx)/;
+const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull)/;
 // The command line has this file, which one page shares.
 const SNIPPETS = /graveler_cli\/snippets\.json$/;
 

@@ -27,11 +27,10 @@ def content(repository, path):
 
 def choose(visit, repository, side, path="price.txt"):
     """Open the merge, see its conflict, and choose a side; return the dialog."""
-    visit.expect_statuses(409, 412)
+    visit.expect_statuses(412)
     page = visit.open(f"/repositories/{repository.id}/compare?ref=main&compare=work")
     page.get_by_role("button", name="Merge…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Merge into main").click()
     dialog.get_by_label(f"Object to take at {path}").select_option(side)
     return dialog
 
@@ -41,7 +40,7 @@ def test_the_chosen_side_of_each_conflict_is_merged_with_all_other_changes(
     visit, conflict, side, expected
 ):
     dialog = choose(visit, conflict, side)
-    dialog.get_by_role("button", name="Merge with these choices").click()
+    dialog.get_by_role("button", name="Merge into main").click()
     expect(dialog).to_have_count(0)
     assert content(conflict, "price.txt") == expected
     assert content(conflict, "stock.txt") == b"2"
@@ -52,13 +51,13 @@ def test_a_conflict_that_came_after_the_choice_is_shown_and_not_decided(visit, c
     dialog = choose(visit, conflict, "source-wins")
     dialog.get_by_label("Message").fill("By hand")
     lakes.change(conflict.branch("main"), "A late repair", {"stock.txt": b"repaired"})
-    dialog.get_by_role("button", name="Merge with these choices").click()
+    dialog.get_by_role("button", name="Merge into main").click()
     expect(dialog.get_by_role("alert").last).to_contain_text("main has new commits")
     expect(dialog.get_by_role("list", name="Conflicts")).to_contain_text("stock.txt")
     expect(dialog.get_by_text(re.compile("1 choice to make"))).to_be_visible()
     assert content(conflict, "stock.txt") == b"repaired"
     dialog.get_by_label("Object to take at stock.txt").select_option("dest-wins")
-    dialog.get_by_role("button", name="Merge with these choices").click()
+    dialog.get_by_role("button", name="Merge into main").click()
     expect(dialog).to_have_count(0)
     assert content(conflict, "price.txt") == b"2"
     assert content(conflict, "stock.txt") == b"repaired"
@@ -71,7 +70,7 @@ def test_what_both_sides_committed_after_the_choice_is_neither_lost_nor_merged_u
     dialog = choose(visit, conflict, "source-wins")
     lakes.change(conflict.branch("main"), "Another object", {"name.txt": b"late"})
     lakes.change(conflict.branch("work"), "Not looked at", {"price.txt": b"unseen"})
-    merge = dialog.get_by_role("button", name="Merge with these choices")
+    merge = dialog.get_by_role("button", name="Merge into main")
     merge.click()
     expect(dialog.get_by_role("alert").last).to_contain_text("work has new commits")
     assert content(conflict, "price.txt") == b"3"
@@ -96,7 +95,7 @@ def test_many_conflicts_are_settled_by_one_request(visit, client):
     visit.page.on(
         "request", lambda request: changes.append(request.method) if request.method != "GET" else 0
     )
-    dialog.get_by_role("button", name="Merge with these choices").click()
+    dialog.get_by_role("button", name="Merge into main").click()
     expect(dialog).to_have_count(0)
     assert changes == ["POST"]
     assert [content(repository, path) for path in (paths[0], paths[-1])] == [b"2", b"3"]

@@ -229,8 +229,8 @@ def test_a_mistake_in_a_description_leaves_the_pull_request(visit, client):
     )
     sabotage(visit, "DocumentFragment.prototype.querySelectorAll")
     page = visit.open(f"/repositories/{repository.id}/pulls/{pull.id}")
-    expect(page.get_by_text("This description cannot be shown.")).to_be_visible()
-    expect(page.get_by_role("button", name="Merge into main")).to_be_visible()
+    expect(page.get_by_text("This text cannot be shown.")).to_be_visible()
+    expect(page.get_by_role("button", name="Merge…")).to_be_visible()
 
 
 def test_a_mistake_in_a_comparison_leaves_the_others(visit, changed):

@@ -37,6 +37,9 @@ export const links = {
   newPull: (repository: string, source?: string, destination?: string) =>
     inRepository(repository, 'pulls/new', { source, destination }),
   pull: (repository: string, id: string) => inRepository(repository, `pulls/${segment(id)}`),
+  /** One changed object of a pull request, with its comments. */
+  pullChange: (repository: string, id: string, object: string) =>
+    inRepository(repository, `pulls/${segment(id)}`, { tab: 'changes', object }),
   actions: (repository: string) => inRepository(repository, 'actions'),
   run: (repository: string, id: string) => inRepository(repository, `actions/${segment(id)}`),
   tasks: (repository: string) => inRepository(repository, 'tasks'),

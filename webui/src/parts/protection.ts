@@ -15,6 +15,17 @@ export function useRules(repository: string) {
     : rules;
 }
 
+interface Rule {
+  pattern: string;
+  required_approvals: number;
+}
+
+/** Return how many approvals a pull request into the branch needs; the greatest number counts. */
+export function requiredApprovals(rules: readonly Rule[] | undefined, branch: string): number {
+  const matching = rules?.filter(({ pattern }) => matchesGlob(pattern, branch)) ?? [];
+  return Math.max(0, ...matching.map(({ required_approvals }) => required_approvals));
+}
+
 export function isProtected(
   rules: readonly { pattern: string }[] | undefined,
   branch: string,

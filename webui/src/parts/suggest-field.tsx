@@ -18,10 +18,12 @@ interface SuggestProps {
   hint?: string;
   problem?: string;
   disabled?: boolean;
+  required?: boolean;
 }
 
 export function SuggestField(props: SuggestProps) {
-  const { label, icon, value, onText, suggestions, hint, problem, disabled } = props;
+  const { label, icon, value, onText, suggestions, hint, problem } = props;
+  const { disabled, required = true } = props;
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   const close = () => setOpen(false);
@@ -47,11 +49,8 @@ export function SuggestField(props: SuggestProps) {
       <Field {...{ label, hint, problem }}>
         {described => (
           <input
-            {...input}
-            {...described}
-            {...{ disabled }}
+            {...{ ...input, ...described, disabled, required }}
             class="input"
-            required
             onFocus={() => setOpen(true)}
           />
         )}

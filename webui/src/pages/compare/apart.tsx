@@ -23,7 +23,8 @@ export function Apart({ repository, destination, source }: ApartProps) {
   return (
     <p class="small quiet">
       <strong>{shortId(source)}</strong> is {text(data.ahead)} ahead of{' '}
-      <strong>{shortId(destination)}</strong>, and {text(data.behind)} behind. They parted at{' '}
+      <strong>{shortId(destination)}</strong>, and {text(data.behind)} behind. Their common commit
+      is{' '}
       <a class="mono" href={links.commit(repository, data.base_commit_id)}>
         {data.base_commit_id.slice(0, 8)}
       </a>

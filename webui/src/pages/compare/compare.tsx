@@ -1,6 +1,7 @@
 /** Two refs compared: what one has that the other has not, and the way to merge it. */
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { useBranch } from '../../parts/branch';
@@ -9,6 +10,7 @@ import { Button, LinkButton } from '../../parts/button';
 import { type DiffKind, hasUncommitted, refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { CheckField } from '../../parts/field';
+import { requiredApprovals, useRules } from '../../parts/protection';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
 import { useCurrentRef, useRepository } from '../../parts/repository';
@@ -18,8 +20,9 @@ import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { Apart } from './apart';
-import { type Draft, MergeDialog, NO_DRAFT } from './merge';
+import { MergeButton } from './merge';
 
+const MERGE = '/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}';
 const CLEARED = { object: undefined, prefix: undefined, type: undefined };
 
 export default function Compare() {
@@ -28,20 +31,20 @@ export default function Compare() {
   const [query, setQuery] = useQuery();
   const source = query.compare ?? '';
   const kind: DiffKind = query.dots === '2' ? 'two_dot' : 'three_dot';
-  const [isMerging, setMerging] = useState(false);
-  const [draft, setDraft] = useState<Draft>(NO_DRAFT);
   const [version, setVersion] = useState(0);
-  useEffect(() => setDraft(NO_DRAFT), [source, destination]);
   const into = Boolean(useBranch(repository.id, destination).data);
   useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
   const changed = () => setVersion(version + 1);
   const canCompare = Boolean(source) && source !== destination;
   const seen = useSeen(repository.id, canCompare ? source : '', destination, version);
+  const needsApprovals = requiredApprovals(useRules(repository.id).data, destination) > 0;
   const locked = repository.read_only
     ? 'The repository is read-only'
-    : into
-      ? undefined
-      : 'Only a branch can take a merge: choose one on the left';
+    : !into
+      ? 'Only a branch can take a merge: choose one on the left'
+      : needsApprovals
+        ? `${destination} requires approvals: open a pull request`
+        : undefined;
   return (
     <div class="stack">
       <h1 class="visually-hidden">Compare</h1>
@@ -66,18 +69,37 @@ export default function Compare() {
           onChoose={compare => setQuery({ ref: destination, compare, ...CLEARED })}
         />
         <CheckField
-          label="Since they parted"
+          label="Only changes since the common commit"
           isChecked={kind === 'three_dot'}
           onCheck={isOn => setQuery({ dots: isOn ? undefined : '2' }, true)}
         />
         <span class="push" />
         {canCompare && (
-          <MergeTools
-            source={source}
-            destination={destination}
-            locked={locked}
-            onMerge={() => setMerging(true)}
-          />
+          <>
+            <LinkButton
+              kind={needsApprovals ? 'primary' : undefined}
+              icon="pull"
+              href={links.newPull(repository.id, source, destination)}
+            >
+              Open a pull request
+            </LinkButton>
+            <MergeButton
+              key={`${destination} ${source}`}
+              repository={repository.id}
+              {...{ source, destination, locked }}
+              heads={seen.heads}
+              send={(body, header) => {
+                const path = {
+                  repository: repository.id,
+                  sourceRef: source,
+                  destinationBranch: destination,
+                };
+                return answer(api.POST(MERGE, { params: { path, header }, body }));
+              }}
+              onLook={changed}
+              onDone={changed}
+            />
+          </>
         )}
       </div>
       <FirstSteps version={version} />
@@ -99,7 +121,7 @@ export default function Compare() {
               empty={
                 <Empty
                   icon="check"
-                  title={`${shortId(source)} has nothing that ${shortId(destination)} has not`}
+                  title={`${shortId(destination)} already has everything in ${shortId(source)}`}
                 >
                   Swap the two to look in the other direction.
                 </Empty>
@@ -111,23 +133,6 @@ export default function Compare() {
         </>
       ) : (
         <NothingToCompare isSame={Boolean(source)} />
-      )}
-      {isMerging && (
-        <MergeDialog
-          repository={repository.id}
-          source={source}
-          destination={destination}
-          heads={seen.heads}
-          draft={draft}
-          onDraft={setDraft}
-          onLook={changed}
-          onDone={changed}
-          onHide={() => setMerging(false)}
-          onClose={() => {
-            setDraft(NO_DRAFT);
-            setMerging(false);
-          }}
-        />
       )}
     </div>
   );
@@ -149,39 +154,11 @@ function LeftOut({ source }: { source: string }) {
   );
 }
 
-interface MergeToolsProps {
-  source: string;
-  destination: string;
-  /** Why nothing can be merged. */
-  locked: string | undefined;
-  onMerge: () => void;
-}
-
-function MergeTools({ source, destination, locked, onMerge }: MergeToolsProps) {
-  const repository = useRepository();
-  return (
-    <>
-      <LinkButton icon="pull" href={links.newPull(repository.id, source, destination)}>
-        Open a pull request
-      </LinkButton>
-      <Button
-        kind="primary"
-        icon="merge"
-        disabled={Boolean(locked)}
-        title={locked}
-        onClick={onMerge}
-      >
-        Merge…
-      </Button>
-    </>
-  );
-}
-
 function NothingToCompare({ isSame }: { isSame: boolean }) {
   return (
     <Empty icon="compare" title={isSame ? 'Both are the same ref' : 'Choose what to compare'}>
-      The left ref takes the changes, the right one brings them. Branches, tags, commits and
-      expressions such as <code>main~3</code> can be compared.
+      Left: merge into. Right: merge from. Branches, tags, commits and expressions such as{' '}
+      <code>main~3</code> can be compared.
     </Empty>
   );
 }

@@ -1,42 +1,61 @@
-/** The objects that two refs changed in different ways, and how to go on. */
+/** The objects that two refs changed in different ways, and whose of them a merge takes. */
 
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client';
-import { useResource } from '../../api/resource';
+import { type Resource, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { type Version, versionsOf } from '../../parts/diff/content';
 import { type DiffRow, refsSource } from '../../parts/diff/source';
+import { SelectField } from '../../parts/field';
 import type { Heads } from '../../parts/seen';
-import { Notice, Problem, Skeleton } from '../../parts/state';
+import { Notice, Problem } from '../../parts/state';
 import { agoText, countText, shortId, sizeText } from '../../parts/words';
 import styles from './conflicts.module.css';
 
 /** Whose object is taken, by path. */
 export type Resolutions = Schemas['Merge']['resolutions'];
+type Winner = Resolutions[string];
 
 /** The most that a merge takes. */
-const ENOUGH = 1000;
+const CONFLICTS_MAX = 1000;
 
-/** Return the first conflicts of the two commits; their diff is read until there are enough. */
+export interface FoundConflicts {
+  rows: DiffRow[];
+  /** Whether there may be more of them. */
+  hasMore: boolean;
+}
+
+/** Load the first conflicts of the two commits, from so many pages of their diff at most. */
+export function useConflicts(
+  repository: string,
+  heads: Heads | undefined,
+  pages = Number.POSITIVE_INFINITY,
+): Resource<FoundConflicts | undefined> {
+  return useResource(['conflicts', repository, heads, pages], async signal =>
+    heads ? conflictsOf(repository, heads, pages, signal) : undefined,
+  );
+}
+
 async function conflictsOf(
   repository: string,
   { source_commit_id, destination_commit_id }: Heads,
+  pages: number,
   signal: AbortSignal,
-): Promise<{ rows: DiffRow[]; hasMore: boolean }> {
+): Promise<FoundConflicts> {
   const diff = refsSource(repository, destination_commit_id, source_commit_id, 'three_dot');
   const rows: DiffRow[] = [];
+  let hasMore = true;
   let after = '';
-  while (true) {
-    const page = await diff.load({ prefix: '', after }, signal);
-    rows.push(...page.results.filter(({ type }) => type === 'conflict'));
-    after = page.pagination.next_offset;
-    if (!page.pagination.has_more || rows.length >= ENOUGH)
-      return { rows: rows.slice(0, ENOUGH), hasMore: page.pagination.has_more };
+  for (let page = 0; hasMore && page < pages && rows.length < CONFLICTS_MAX; page += 1) {
+    const { results, pagination } = await diff.load({ prefix: '', after }, signal);
+    rows.push(...results.filter(({ type }) => type === 'conflict'));
+    hasMore = pagination.has_more;
+    after = pagination.next_offset;
   }
+  return { rows: rows.slice(0, CONFLICTS_MAX), hasMore };
 }
 
-interface ConflictsProps {
+interface RefsProps {
   repository: string;
   source: string;
   destination: string;
@@ -44,85 +63,73 @@ interface ConflictsProps {
   heads: Heads;
 }
 
-interface ChoiceProps extends ConflictsProps {
-  /** What was chosen so far; also where no conflict is any more. */
+interface ConflictsProps extends RefsProps {
+  found: FoundConflicts;
+  /** Whose objects win at all conflicts; empty if each has its own choice. */
+  strategy: string;
+  onStrategy: (strategy: string) => void;
   chosen: Resolutions;
   onChosen: (chosen: Resolutions) => void;
-  /** Merge with the choices; each conflict has one. */
-  onMerge: (resolutions: Resolutions) => void;
-  isBusy: boolean;
-  /** Why the merge with the choices failed. */
-  children: ComponentChildren;
 }
 
-export function Conflicts({ chosen, onChosen, onMerge, isBusy, children, ...refs }: ChoiceProps) {
-  const { repository, heads } = refs;
-  const heading = useRef<HTMLDivElement>(null);
-  const { data, failure, reload } = useResource(['conflicts', repository, heads], signal =>
-    conflictsOf(repository, heads, signal),
-  );
-  useEffect(() => {
-    heading.current?.scrollIntoView({ block: 'nearest' });
-  }, [data]);
-  const left = data?.rows.filter(({ path }) => !chosen[path]).length ?? 0;
+export function Conflicts(props: ConflictsProps) {
+  const { found, strategy, onStrategy, chosen, onChosen, ...refs } = props;
+  const { source, destination } = refs;
+  const { rows, hasMore } = found;
+  const left = undecided(found, chosen);
   return (
-    <div class="stack tight" ref={heading}>
-      <Notice kind="danger">
-        Nothing was merged: both sides changed the same objects in different ways. Choose above
-        whose objects win, and merge again, or choose for each object below.
+    <div class="stack tight">
+      <Notice kind="warning">
+        {hasMore && 'At least '}
+        {countText(rows.length, 'conflict')}: both sides changed the same objects in different ways.
       </Notice>
-      {children}
-      <Problem failure={failure} retry={reload} />
-      {!data && !failure && <Skeleton lines={3} />}
-      {data && (
+      <SelectField
+        label="Whose objects win"
+        hint="The choice holds for conflicts only. Other changes of both sides are always kept."
+        value={strategy}
+        onText={onStrategy}
+        options={[
+          { value: '', text: hasMore ? 'Choose…' : 'Choose for each object' },
+          { value: 'source-wins', text: `Take those of ${shortId(source)} (source-wins)` },
+          { value: 'dest-wins', text: `Keep those of ${destination} (dest-wins)` },
+        ]}
+      />
+      {!strategy && (
         <>
-          <strong>
-            {data.hasMore && 'At least '}
-            {countText(data.rows.length, 'conflict')}
-          </strong>
           <ul class={`rows ${styles.list}`} aria-label="Conflicts">
-            {data.rows.map(({ path }) => (
+            {rows.map(({ path }) => (
               <Conflict
                 key={path}
                 {...refs}
                 path={path}
-                winner={data.hasMore ? undefined : (chosen[path] ?? '')}
+                winner={hasMore ? undefined : (chosen[path] ?? '')}
                 onWinner={winner => onChosen({ ...chosen, [path]: winner })}
               />
             ))}
           </ul>
-          {data.hasMore ? (
-            <p class="small quiet">
-              These are too many to choose for each. Choose a strategy for all, or merge a part
-              first.
-            </p>
-          ) : (
-            <div class="bar">
-              <Button
-                kind="primary"
-                icon="merge"
-                disabled={left > 0}
-                isBusy={isBusy}
-                onClick={() =>
-                  onMerge(
-                    Object.fromEntries(data.rows.map(({ path }) => [path, chosen[path] as Winner])),
-                  )
-                }
-              >
-                Merge with these choices
-              </Button>
-              {left > 0 && <span class="small quiet">{countText(left, 'choice')} to make</span>}
-            </div>
-          )}
+          <p class="small quiet" aria-live="polite">
+            {hasMore
+              ? 'These are too many to choose for each. Choose a side for all, or merge a part first.'
+              : left > 0 && `${countText(left, 'choice')} to make`}
+          </p>
         </>
       )}
     </div>
   );
 }
 
-type Winner = Resolutions[string];
+/** Return how many conflicts have no choice; it is never 0 if not all of them are known. */
+export function undecided({ rows, hasMore }: FoundConflicts, chosen: Resolutions): number {
+  return rows.filter(({ path }) => !chosen[path]).length + Number(hasMore);
+}
 
-interface SidesProps extends ConflictsProps {
+/** Return the choices that are about conflicts. */
+export function resolutionsOf({ rows }: FoundConflicts, chosen: Resolutions): Resolutions {
+  const pairs = rows.map(({ path }) => [path, chosen[path]]);
+  return Object.fromEntries(pairs.filter(([, winner]) => winner));
+}
+
+interface SidesProps extends RefsProps {
   path: string;
 }
 

@@ -1,37 +1,39 @@
-/** The dialog that merges a ref into a branch; conflicts are shown with a way to resolve them. */
+/** Merges a ref into a branch: a button, and its dialog, which shows conflicts with a way to resolve them. */
 
 import { useState } from 'preact/hooks';
-import { answer, api } from '../../api/client';
+import type { Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { RunningTask } from '../../parts/branch-task';
+import { Button } from '../../parts/button';
 import { FormDialog } from '../../parts/dialog';
-import { AreaField, CheckField, SelectField } from '../../parts/field';
+import { AreaField, CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
 import { type Heads, ifUnmoved, isMoved, onlyAt } from '../../parts/seen';
-import { Problem } from '../../parts/state';
+import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
-import { Conflicts, type Resolutions } from './conflicts';
-
-interface Options {
-  strategy: string;
-  squash_merge: boolean;
-  allow_empty: boolean;
-}
+import { Conflicts, type Resolutions, resolutionsOf, undecided, useConflicts } from './conflicts';
 
 /** What the user has written and chosen. */
-export interface Draft {
+interface Draft {
   message: string;
   metadata: Metadata;
-  options: Options;
+  chosen: Resolutions;
+  options: { strategy: string; squash_merge: boolean; allow_empty: boolean };
 }
 
-export const NO_DRAFT: Draft = {
+const NO_DRAFT: Draft = {
   message: '',
   metadata: [],
+  chosen: {},
   options: { strategy: '', squash_merge: false, allow_empty: false },
 };
+
+type SendMerge = (
+  body: Schemas['Merge'],
+  header: ReturnType<typeof onlyAt>,
+) => Promise<{ reference: string }>;
 
 interface MergeProps {
   repository: string;
@@ -39,134 +41,143 @@ interface MergeProps {
   destination: string;
   /** The commits whose changes were shown. */
   heads: Heads | undefined;
-  draft: Draft;
-  onDraft: (draft: Draft) => void;
+  /** Ask the server for the merge. */
+  send: SendMerge;
   /** Show the commits as they are now. */
   onLook: () => void;
+  onDone: () => void;
+}
+
+interface ButtonProps extends MergeProps {
+  /** Why nothing can be merged. */
+  locked: string | undefined;
+}
+
+/** What is written in the dialog stays while its user looks at new commits. */
+export function MergeButton({ locked, ...merge }: ButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [draft, setDraft] = useState<Draft>(NO_DRAFT);
+  return (
+    <>
+      <Button
+        kind="primary"
+        icon="merge"
+        disabled={Boolean(locked)}
+        title={locked}
+        onClick={() => setOpen(true)}
+      >
+        Merge…
+      </Button>
+      {isOpen && (
+        <MergeDialog
+          {...merge}
+          draft={draft}
+          onDraft={setDraft}
+          onHide={() => setOpen(false)}
+          onClose={() => {
+            setDraft(NO_DRAFT);
+            setOpen(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface DialogProps extends MergeProps {
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
   /** Close, but keep the draft. */
   onHide: () => void;
-  onDone: () => void;
   onClose: () => void;
 }
 
-export function MergeDialog(props: MergeProps) {
-  const { repository, source, destination, heads, draft, onDraft } = props;
-  const { onLook, onHide, onDone, onClose } = props;
-  const { message, metadata, options } = draft;
+function MergeDialog({ send, onLook, onDone, ...props }: DialogProps) {
+  const { repository, source, destination, heads, draft, onDraft, onHide, onClose } = props;
+  const { message, metadata, options, chosen } = draft;
   const put = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
-  const [chosen, setChosen] = useState<Resolutions>({});
-  const [isConflict, setConflict] = useState(false);
-  const submit = useAction(async (resolutions: Resolutions) => {
-    const path = { repository, sourceRef: source, destinationBranch: destination };
+  const conflicts = useConflicts(repository, heads);
+  const found = conflicts.data;
+  const hasConflicts = Boolean(found?.rows.length);
+  const isUndecided = Boolean(found && !options.strategy && undecided(found, chosen));
+  const submit = useAction(async () => {
     const header = onlyAt(heads?.destination_commit_id);
-    const request = api.POST(
-      '/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}',
-      {
-        params: { path, header },
-        body: {
-          message: message.trim(),
-          metadata: metadataOf(metadata),
-          ...options,
-          force: false,
-          resolutions,
-          source_commit_id: heads?.source_commit_id ?? null,
-        },
-      },
-    );
-    const { reference } = await ifUnmoved(answer(request)).catch(error => {
-      if (error.status === 409) setConflict(true);
+    const body = {
+      message: message.trim(),
+      metadata: metadataOf(metadata),
+      ...options,
+      force: false,
+      resolutions: found && !options.strategy ? resolutionsOf(found, chosen) : {},
+      source_commit_id: heads?.source_commit_id ?? null,
+    };
+    const { reference } = await ifUnmoved(send(body, header)).catch(error => {
       // The conflicts that are shown are then those of the new commits.
-      if (isConflict && isMoved(error)) onLook();
+      if (hasConflicts && isMoved(error)) onLook();
       throw error;
     });
     tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(reference)}.`);
     onDone();
     onClose();
   });
-  const { run, isBusy, failure } = submit;
-  const isUndecided = isConflict && !options.strategy;
-  const problem = isMoved(failure) ? (
-    <Problem
-      failure={failure}
-      action="Look again"
-      retry={() => {
-        onLook();
-        onHide();
-      }}
-    />
-  ) : (
-    <HookProblem {...{ failure, repository }} />
-  );
+  const { isBusy, failure } = submit;
+  const problem =
+    failure?.status === 409 ? (
+      <Notice kind="danger">
+        Nothing was merged: both sides changed the same objects in different ways.
+      </Notice>
+    ) : isMoved(failure) && !hasConflicts ? (
+      <Problem
+        failure={failure}
+        action="Look again"
+        retry={() => {
+          onLook();
+          onHide();
+        }}
+      />
+    ) : (
+      <HookProblem {...{ failure, repository }} />
+    );
   return (
     <FormDialog
       title={`Merge ${shortId(source)} into ${destination}`}
       isWide
       action={`Merge into ${destination}`}
       icon="merge"
-      submit={{ ...submit, run: () => run({}) }}
+      {...{ submit, problem, onClose }}
       isReady={!isUndecided}
       reason="Choose whose objects win, above"
       cancel={isBusy ? 'Close; the work goes on' : undefined}
-      onClose={onClose}
-      problem={isConflict ? null : problem}
     >
+      {conflicts.isLoading && <p class="small quiet">Looking for conflicts…</p>}
+      <Problem failure={conflicts.failure} retry={conflicts.reload} />
+      {found && heads && hasConflicts && (
+        <Conflicts
+          {...{ repository, source, destination, heads, found, chosen }}
+          strategy={options.strategy}
+          onStrategy={strategy => put({ options: { ...options, strategy } })}
+          onChosen={chosen => put({ chosen })}
+        />
+      )}
       <AreaField
         label="Message"
-        hint="Without one, the commit says what was merged."
+        hint={`Optional. Default: “Merge '${shortId(source)}' into '${destination}'”`}
         value={message}
         onText={text => put({ message: text })}
         autofocus
       />
       <MetadataField rows={metadata} onRows={rows => put({ metadata: rows })} />
-      <OptionFields {...{ source, destination, options }} onOptions={options => put({ options })} />
-      {isConflict && heads && (
-        <Conflicts
-          {...{ repository, source, destination, heads, chosen, isBusy }}
-          onChosen={setChosen}
-          onMerge={run}
-        >
-          {failure?.status !== 409 && <HookProblem {...{ failure, repository }} />}
-        </Conflicts>
-      )}
-      {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
-    </FormDialog>
-  );
-}
-
-interface OptionProps {
-  source: string;
-  destination: string;
-  options: Options;
-  onOptions: (options: Options) => void;
-}
-
-function OptionFields({ source, destination, options, onOptions }: OptionProps) {
-  const put = (change: Partial<Options>) => onOptions({ ...options, ...change });
-  const strategies = [
-    { value: '', text: 'None: refuse the merge' },
-    { value: 'source-wins', text: `Take those of ${shortId(source)} (source-wins)` },
-    { value: 'dest-wins', text: `Keep those of ${destination} (dest-wins)` },
-  ];
-  return (
-    <>
-      <SelectField
-        label="Objects that both changed"
-        hint="The choice holds for conflicts only. Other changes of both sides are always kept."
-        value={options.strategy}
-        onText={strategy => put({ strategy })}
-        options={strategies}
-      />
       <CheckField
         label="Squash"
-        hint={`The commits of ${shortId(source)} become one, and do not enter the log.`}
+        hint={`Add one commit instead of all of those of ${shortId(source)}.`}
         isChecked={options.squash_merge}
-        onCheck={squash_merge => put({ squash_merge })}
+        onCheck={squash_merge => put({ options: { ...options, squash_merge } })}
       />
       <CheckField
         label="Allow a merge without changes"
         isChecked={options.allow_empty}
-        onCheck={allow_empty => put({ allow_empty })}
+        onCheck={allow_empty => put({ options: { ...options, allow_empty } })}
       />
-    </>
+      {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
+    </FormDialog>
   );
 }

@@ -14,7 +14,7 @@ import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
-import './styles.css';
+import { AddReviewer } from './add-reviewer';
 
 export default function CreatePull() {
   const { id: repository, default_branch, read_only } = useRepository();
@@ -23,13 +23,14 @@ export default function CreatePull() {
   const { source = '', destination = default_branch } = query;
   const [title, setTitle] = useState('');
   const [description, setDescription] = useState('');
+  const [reviewers, setReviewers] = useState<readonly string[]>([]);
   const { run, isBusy, failure } = useAction(async () => {
     const body = {
       title,
       description,
       source_branch: source,
       destination_branch: destination,
-      reviewers: [],
+      reviewers: [...reviewers],
     };
     const params = { path: { repository } };
     const { id } = await answer(api.POST('/repositories/{repository}/pulls', { params, body }));
@@ -48,7 +49,7 @@ export default function CreatePull() {
         </div>
       </div>
       <form
-        class="form pull-form"
+        class="form page"
         onSubmit={event => {
           event.preventDefault();
           if (isReady) run();
@@ -78,6 +79,23 @@ export default function CreatePull() {
           value={description}
           onText={setDescription}
         />
+        <AddReviewer onAdd={name => setReviewers([...new Set([...reviewers, name])])} />
+        {reviewers.length > 0 && (
+          <ul class="bar" aria-label="Reviewers">
+            {reviewers.map(name => (
+              <li key={name}>
+                {name}
+                <Button
+                  isSmall
+                  kind="ghost"
+                  icon="close"
+                  label={`Do not ask ${name}`}
+                  onClick={() => setReviewers(reviewers.filter(each => each !== name))}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
         <Problem failure={failure} />
         <div class="actions">
           <LinkButton href={links.pulls(repository)}>Cancel</LinkButton>

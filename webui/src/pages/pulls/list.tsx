@@ -1,18 +1,22 @@
 /** The pull requests of a repository, by their state. */
 
 import { useLocation } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { apiRead } from '../../api/cache';
 import { usePages } from '../../api/resource';
+import { user } from '../../api/session';
 import { links } from '../../links';
 import { LinkButton } from '../../parts/button';
+import { CheckField } from '../../parts/field';
 import { PagedList } from '../../parts/list';
 import { Nav } from '../../parts/nav';
+import { useQuery } from '../../parts/query';
 import { useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { PullStatus, secondsOf } from './status';
-import './styles.css';
+import { countText } from '../../parts/words';
+import { type Pull, secondsOf } from './reviews';
+import { OpinionBadge, PullStatus } from './status';
 
 const PAGE = 100;
 const STATES = ['open', 'merged', 'closed', 'all'] as const;
@@ -24,27 +28,19 @@ const TEXTS: Record<State, string> = {
   all: 'All',
 };
 
-/** Load the next pull requests of the state; the server's `closed` includes merged ones. */
-async function pageOf(repository: string, state: State, after: string, signal: AbortSignal) {
-  let next = after;
-  for (;;) {
-    const params = { path: { repository }, query: { status: state, after: next, amount: PAGE } };
-    const page = await answer(api.GET('/repositories/{repository}/pulls', { params, signal }));
-    const results = page.results.filter(pull => state === 'all' || pull.status === state);
-    // A page may have none of the state, while a later one has some.
-    if (results.length || !page.pagination.has_more) return { ...page, results };
-    next = page.pagination.next_offset;
-  }
-}
-
 export default function Pulls() {
   const { id: repository } = useRepository();
   useTitle('Pull requests', repository);
-  const { path, query } = useLocation();
-  const state = STATES.find(each => each === query.status) ?? 'open';
-  const pages = usePages(['pulls', repository, state], (after, signal) =>
-    pageOf(repository, state, after, signal),
+  const { path } = useLocation();
+  const [{ status, reviewer = '' }, setQuery] = useQuery();
+  const state = STATES.find(each => each === status) ?? 'open';
+  const pages = usePages(after =>
+    apiRead('/repositories/{repository}/pulls', {
+      path: { repository },
+      query: { status: state, reviewer, after, amount: PAGE },
+    }),
   );
+  const isMe = reviewer === user.value?.id;
   const create = (
     <LinkButton kind="primary" icon="plus" href={links.newPull(repository)}>
       Create pull request
@@ -65,9 +61,14 @@ export default function Pulls() {
           look="tabs"
           links={STATES.map(each => ({
             text: TEXTS[each],
-            href: `${path}?status=${each}`,
+            href: `${path}?${new URLSearchParams({ status: each, ...(reviewer && { reviewer }) })}`,
             isHere: each === state,
           }))}
+        />
+        <CheckField
+          label={reviewer && !isMe ? `Asked for a review by ${reviewer}` : 'Asked for my review'}
+          isChecked={Boolean(reviewer)}
+          onCheck={isOn => setQuery({ reviewer: isOn ? user.value?.id : undefined }, true)}
         />
         <PagedList
           pages={pages}
@@ -78,9 +79,11 @@ export default function Pulls() {
             <Empty
               icon="pull"
               title={state === 'all' ? 'No pull request yet' : `No ${state} pull request`}
-              actions={create}
+              actions={reviewer ? undefined : create}
             >
-              Change objects on a branch and commit. Then ask here to merge the branch.
+              {reviewer
+                ? 'None asks for this review.'
+                : 'Change objects on a branch and commit. Then ask here to merge the branch.'}
             </Empty>
           }
         />
@@ -89,7 +92,7 @@ export default function Pulls() {
   );
 }
 
-function Row({ repository, pull }: { repository: string; pull: Schemas['PullRequestRow'] }) {
+function Row({ repository, pull }: { repository: string; pull: Pull }) {
   return (
     <>
       <PullStatus status={pull.status} />
@@ -97,13 +100,29 @@ function Row({ repository, pull }: { repository: string; pull: Schemas['PullRequ
         <a class="strong wrap-anywhere" href={links.pull(repository, pull.id)}>
           {pull.title}
         </a>
-        <div class="small quiet cut">
-          {pull.source_branch} into {pull.destination_branch}
+        <div class="bar small quiet">
+          <span class="wrap-anywhere">
+            {pull.source_branch} into {pull.destination_branch}
+          </span>
+          <Reviews pull={pull} />
         </div>
       </div>
       <span class="small quiet wide-only">
         {pull.author}, <Time at={secondsOf(pull.creation_date)} />
       </span>
+    </>
+  );
+}
+
+/** What users have said, perhaps of earlier commits: a list knows no heads. */
+function Reviews({ pull: { reviewers = [], reviews = [] } }: { pull: Pull }) {
+  const count = (wanted: string) => reviews.filter(({ verdict }) => verdict === wanted).length;
+  const [approvals, objections] = [count('approved'), count('changes_requested')];
+  return (
+    <>
+      {approvals > 0 && <OpinionBadge opinion="approved" text={countText(approvals, 'approval')} />}
+      {objections > 0 && <OpinionBadge opinion="changes_requested" />}
+      {reviewers.length > 0 && !reviews.length && <OpinionBadge opinion="awaited" />}
     </>
   );
 }

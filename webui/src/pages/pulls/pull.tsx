@@ -1,39 +1,33 @@
-/** One pull request: what it asks for, what it changes, and its merge. */
+/** One pull request: its conversation, what it changes, its commits, and its merge. */
 
 import { useState } from 'preact/hooks';
-import { useRoute } from 'preact-iso';
-import { answer, api, type Failure, type Schemas } from '../../api/client';
-import { useAction, useResource } from '../../api/resource';
+import { useLocation, useRoute } from 'preact-iso';
+import { answer, api } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { user } from '../../api/session';
 import { links } from '../../links';
-import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
-import { FormDialog } from '../../parts/dialog';
 import { refsSource } from '../../parts/diff/source';
-import { Diff } from '../../parts/diff/view';
-import { AreaField, TextField } from '../../parts/field';
-import { Guard } from '../../parts/guard';
-import { Markdown } from '../../parts/markdown';
+import { Nav } from '../../parts/nav';
+import { useQuery } from '../../parts/query';
 import { useRepository } from '../../parts/repository';
-import { type Heads, ifUnmoved, isMoved, onlyAt, useSeen } from '../../parts/seen';
-import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
-import { Time } from '../../parts/time';
+import { useSeen } from '../../parts/seen';
+import { Empty, Problem, Skeleton } from '../../parts/state';
 import { useTitle } from '../../parts/title';
-import { tell } from '../../parts/toast';
-import { shortId } from '../../parts/words';
-import { PullStatus, secondsOf } from './status';
-import './styles.css';
+import { Changes } from './pull/changes';
+import { useComments } from './pull/comment';
+import { Commits } from './pull/commits';
+import { Conversation } from './pull/conversation';
+import { Decision } from './pull/decision';
+import { Edit } from './pull/edit';
+import styles from './pull/pull.module.css';
+import { ReviewDialog } from './pull/review';
+import { Reviewers } from './pull/reviewers';
+import type { Pull } from './reviews';
+import { PullStatus } from './status';
 
-type Pull = Schemas['PullRequestRow'];
-const PLAIN = {
-  message: '',
-  metadata: {},
-  strategy: '',
-  resolutions: {},
-  squash_merge: false,
-  allow_empty: false,
-  force: false,
-};
 const ADDRESS = '/repositories/{repository}/pulls/{pull_request}';
+const TABS = { '': 'Conversation', changes: 'Changes', commits: 'Commits' } as const;
 
 export default function PullPage() {
   const { id: repository } = useRepository();
@@ -55,240 +49,107 @@ export default function PullPage() {
 }
 
 function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
-  const { id: repository, read_only } = useRepository();
-  const [isEditing, setEditing] = useState(false);
-  const isMerged = pull.status === 'merged';
+  const { id: repository } = useRepository();
+  const { path } = useLocation();
+  const [{ tab = '' }] = useQuery();
   const [version, setVersion] = useState(0);
-  const seen = useSeen(
-    repository,
-    isMerged ? '' : pull.source_branch,
-    pull.destination_branch,
-    version,
-  );
-  const look = () => setVersion(version + 1);
+  const comments = useComments(repository, pull.id);
+  const { source_branch: source, destination_branch: destination } = pull;
+  const merged = pull.merged_commit_id;
+  const seen = useSeen(repository, merged ? '' : source, destination, version);
+  const look = () => {
+    setVersion(version + 1);
+    reload();
+  };
   return (
     <>
-      <div class="page-head">
-        <div class="titles">
-          <h1 class="wrap-anywhere">{pull.title}</h1>
-          <div class="bar pull-facts">
-            <PullStatus status={pull.status} />
-            <span class="quiet">
-              {pull.author} asks to merge{' '}
-              <a href={links.objects(repository, pull.source_branch)}>{pull.source_branch}</a> into{' '}
-              <a href={links.objects(repository, pull.destination_branch)}>
-                {pull.destination_branch}
-              </a>
-              , <Time at={secondsOf(pull.creation_date)} />
-            </span>
-          </div>
-        </div>
-        <Button icon="edit" disabled={read_only} onClick={() => setEditing(true)}>
-          Edit
-        </Button>
-      </div>
+      <Head
+        {...{ pull, reload }}
+        commit={seen.heads?.source_commit_id}
+        onLook={look}
+        onReview={() => {
+          reload();
+          comments.reload();
+        }}
+      />
       <div class="stack loose">
-        <section class="card" aria-label="Description">
-          <div class="card-body">
-            {pull.description ? (
-              <Guard
-                key={pull.description}
-                told="This description cannot be shown. Edit the pull request to read it."
-              >
-                <Markdown text={pull.description} />
-              </Guard>
-            ) : (
-              <span class="quiet">No description.</span>
-            )}
-          </div>
-        </section>
-        {isMerged ? (
-          <Merged pull={pull} />
+        <Nav
+          label="Pull request"
+          look="tabs"
+          links={Object.entries(TABS).map(([name, text]) => ({
+            text,
+            href: name ? `${path}?tab=${name}` : path,
+            isHere: name === tab,
+          }))}
+        />
+        {!seen.isAsked ? (
+          <Skeleton />
+        ) : tab === 'changes' ? (
+          <Changes
+            {...{ pull, version, comments }}
+            source={
+              merged
+                ? refsSource(repository, `${merged}^1`, merged, 'two_dot', BEFORE_AND_AFTER)
+                : refsSource(repository, destination, source, 'three_dot')
+            }
+          />
+        ) : tab === 'commits' ? (
+          <Commits source={merged ?? source} destination={merged ? `${merged}^1` : destination} />
         ) : (
-          <Decision {...{ pull, reload }} heads={seen.heads} onLook={look} />
+          <div class={styles.columns}>
+            <div class={`stack ${styles.aside}`}>
+              <Decision {...{ pull, reload }} heads={seen.heads} onLook={look} />
+              <Reviewers {...{ pull, reload }} />
+            </div>
+            <Conversation {...{ pull, comments }} />
+          </div>
         )}
-        {!isMerged && (seen.isAsked ? <Changes {...{ pull, version }} /> : <Skeleton />)}
       </div>
-      {isEditing && <Edit {...{ pull, reload }} onClose={() => setEditing(false)} />}
     </>
   );
 }
 
-function Merged({ pull }: { pull: Pull }) {
-  const { id: repository } = useRepository();
-  const commit = pull.merged_commit_id;
-  return (
-    <Notice kind="success">
-      Merged{' '}
-      {pull.closed_date && (
-        <>
-          <Time at={secondsOf(pull.closed_date)} />{' '}
-        </>
-      )}
-      {commit && (
-        <>
-          by commit <a href={links.commit(repository, commit)}>{shortId(commit)}</a>, which shows
-          the changes.
-        </>
-      )}
-    </Notice>
-  );
-}
+const BEFORE_AND_AFTER = { left: 'Before', right: 'After' };
 
-function Changes({ pull, version }: { pull: Pull; version: number }) {
-  const { id: repository } = useRepository();
-  const { source_branch: source, destination_branch: destination } = pull;
-  return (
-    <section class="stack tight" aria-label="Changes">
-      <h2>Changes</h2>
-      <Diff
-        source={refsSource(repository, destination, source, 'three_dot')}
-        version={version}
-        empty={
-          <Notice>
-            {source} has no changes that {destination} lacks.
-          </Notice>
-        }
-      />
-    </section>
-  );
-}
-
-interface DecisionProps {
+interface HeadProps {
   pull: Pull;
   reload: () => void;
-  /** The commits whose changes were shown. */
-  heads: Heads | undefined;
+  /** The source's head that was shown. */
+  commit: string | undefined;
   onLook: () => void;
+  onReview: () => void;
 }
 
-/** Merges, closes or opens again; says what to do if the server refuses. */
-function Decision({ pull, reload, heads, onLook }: DecisionProps) {
+function Head({ pull, reload, commit, onLook, onReview }: HeadProps) {
   const { id: repository, read_only } = useRepository();
-  const params = { path: { repository, pull_request: pull.id } };
-  const isOpen = pull.status === 'open';
-  const merge = useAction(async () => {
-    const header = onlyAt(heads?.destination_commit_id);
-    const body = { ...PLAIN, source_commit_id: heads?.source_commit_id ?? null };
-    const request = api.PUT(`${ADDRESS}/merge`, { params: { ...params, header }, body });
-    await ifUnmoved(answer(request));
-    tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
-    reload();
-  });
-  const change = useAction(async () => {
-    // What is null stays.
-    const status = isOpen ? ('closed' as const) : ('open' as const);
-    const body = { status, title: null, description: null, reviewers: null };
-    await answer(api.PATCH(ADDRESS, { params, body }));
-    tell(isOpen ? 'The pull request was closed.' : 'The pull request is open again.');
-    reload();
-  });
-  const isBusy = merge.isBusy || change.isBusy;
-  const title = read_only ? 'The repository is read-only' : undefined;
+  const [dialog, setDialog] = useState<'edit' | 'review'>();
+  const close = () => setDialog(undefined);
+  const canReview = pull.status === 'open' && pull.author !== user.value?.id;
+  const branch = (name: string) => <a href={links.objects(repository, name)}>{name}</a>;
   return (
-    <section class="stack" aria-label="Merge">
-      <RunningTask
-        repository={repository}
-        branch={pull.destination_branch}
-        isExpected={merge.isBusy}
-        onEnd={reload}
-      />
-      {isMoved(merge.failure) ? (
-        <Problem
-          failure={merge.failure}
-          action="Look again"
-          retry={() => {
-            merge.clear();
-            onLook();
-          }}
-        />
-      ) : (
-        <Problem failure={merge.failure} />
-      )}
-      {merge.failure && <Remedy pull={pull} failure={merge.failure} />}
-      <Problem failure={change.failure} />
-      <div class="bar">
-        {isOpen && (
-          <Button
-            kind="primary"
-            icon="merge"
-            isBusy={merge.isBusy}
-            disabled={read_only || isBusy}
-            title={title}
-            onClick={merge.run}
-          >
-            Merge into {pull.destination_branch}
-          </Button>
-        )}
-        <Button
-          isBusy={change.isBusy}
-          disabled={read_only || isBusy}
-          title={title}
-          onClick={change.run}
-        >
-          {isOpen ? 'Close without merging' : 'Open again'}
-        </Button>
+    <div class="page-head">
+      <div class="titles">
+        <h1 class="wrap-anywhere">{pull.title}</h1>
+        <div class={`bar ${styles.facts}`}>
+          <PullStatus {...pull} />
+          <span class="quiet">
+            {pull.author} asks to merge {branch(pull.source_branch)} into{' '}
+            {branch(pull.destination_branch)}
+          </span>
+        </div>
       </div>
-    </section>
-  );
-}
-
-/** The way on after a refused merge. */
-function Remedy({ pull, failure }: { pull: Pull; failure: Failure }) {
-  const { status, message } = failure;
-  const { id: repository } = useRepository();
-  const { source_branch: source, destination_branch: destination } = pull;
-  if (status === 409)
-    return (
-      <Notice>
-        Merge{' '}
-        <a href={links.compare(repository, source, destination)}>
-          {destination} into {source}
-        </a>{' '}
-        first, and choose there whose objects win. Then merge this pull request.
-      </Notice>
-    );
-  if (status === 400 && /uncommitted/i.test(message))
-    return (
-      <Notice>
-        <a href={links.changes(repository, destination)}>
-          Commit or reset the changes of {destination}
-        </a>
-        , then merge again.
-      </Notice>
-    );
-  if (status === 412 && !isMoved(failure))
-    return (
-      <Notice>
-        A hook refused the merge. <a href={links.actions(repository)}>See its output</a>, mend{' '}
-        {source}, then merge again.
-      </Notice>
-    );
-  return null;
-}
-
-interface EditProps {
-  pull: Pull;
-  reload: () => void;
-  onClose: () => void;
-}
-
-function Edit({ pull, reload, onClose }: EditProps) {
-  const { id: repository } = useRepository();
-  const [title, setTitle] = useState(pull.title);
-  const [description, setDescription] = useState(pull.description);
-  const submit = useAction(async () => {
-    const params = { path: { repository, pull_request: pull.id } };
-    const body = { title, description, status: null, reviewers: null };
-    await answer(api.PATCH(ADDRESS, { params, body }));
-    tell('The pull request was changed.');
-    reload();
-    onClose();
-  });
-  return (
-    <FormDialog title="Edit pull request" isWide action="Save" {...{ submit, onClose }}>
-      <TextField label="Title" value={title} onText={setTitle} required autofocus />
-      <AreaField label="Description" value={description} onText={setDescription} rows={10} />
-    </FormDialog>
+      {canReview && (
+        <Button icon="eye" disabled={!commit || read_only} onClick={() => setDialog('review')}>
+          Review…
+        </Button>
+      )}
+      <Button icon="edit" disabled={read_only} onClick={() => setDialog('edit')}>
+        Edit
+      </Button>
+      {dialog === 'edit' && <Edit {...{ pull, reload }} onClose={close} />}
+      {dialog === 'review' && commit && (
+        <ReviewDialog {...{ pull, commit, onLook }} onDone={onReview} onClose={close} />
+      )}
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { apiRead } from '../../api/cache';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, useAllPages, usePages, useResource } from '../../api/resource';
+import { Badge } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
@@ -20,6 +21,15 @@ type Rule = Schemas['ProtectionRuleRow'];
 const RULES = '/repositories/{repository}/settings/branch_protection';
 const PAGE = 1000;
 const BRANCHES_SHOWN = 8;
+const APPROVALS_MAX = 100;
+const NO_RULE: Rule = { pattern: '', required_approvals: 0 };
+
+/** Return the rules with this one in place of that of its pattern. */
+function withRule(rules: readonly Rule[], rule: Rule): Rule[] {
+  const isNew = rules.every(({ pattern }) => pattern !== rule.pattern);
+  const changed = rules.map(each => (each.pattern === rule.pattern ? rule : each));
+  return isNew ? [...changed, rule] : changed;
+}
 
 export function Protection() {
   const { id: repository, read_only } = useRepository();
@@ -32,6 +42,7 @@ export function Protection() {
   );
   useAllPages(branches);
   const [deleting, setDeleting] = useState<string>();
+  const [draft, setDraft] = useState(NO_RULE);
   const { data } = loaded;
   const names = branches.items.map(({ id }) => id);
   const { hasMore } = branches;
@@ -48,7 +59,8 @@ export function Protection() {
           <h1>Branch protection</h1>
           <p>
             Nobody writes or commits to a protected branch directly. It changes by merging other
-            branches into it.
+            branches into it. If approvals are required, only a pull request with so many of them
+            merges.
           </p>
         </div>
       </div>
@@ -66,15 +78,17 @@ export function Protection() {
           {...{ names, hasMore }}
           rules={data.setting}
           isReadOnly={read_only}
+          onEdit={setDraft}
           onDelete={setDeleting}
         />
       )}
       {data && (
-        <AddRule
-          {...{ names, hasMore }}
-          taken={data.setting.map(({ pattern }) => pattern)}
+        <RuleForm
+          {...{ names, hasMore, draft }}
+          onDraft={setDraft}
+          isChange={data.setting.some(({ pattern }) => pattern === draft.pattern)}
           isReadOnly={read_only}
-          add={pattern => save([...data.setting, { pattern, required_approvals: 0 }])}
+          act={rule => save(withRule(data.setting, rule))}
         />
       )}
       {data && deleting !== undefined && (
@@ -92,19 +106,31 @@ export function Protection() {
 interface RuleListProps extends Omit<CoveredProps, 'pattern'> {
   rules: Rule[];
   isReadOnly: boolean;
+  onEdit: (rule: Rule) => void;
   onDelete: (pattern: string) => void;
 }
 
-function RuleList({ rules, isReadOnly, onDelete, ...covered }: RuleListProps) {
+function RuleList({ rules, isReadOnly, onEdit, onDelete, ...covered }: RuleListProps) {
   return (
     <ul class="rows" aria-label="Rules">
-      {rules.map(({ pattern }) => (
-        <li class="row" key={pattern}>
+      {rules.map(({ pattern, required_approvals }) => (
+        <li class="row roomy" key={pattern}>
           <Icon name="lock" />
           <div class="grow">
             <code>{pattern}</code>
             <Covered pattern={pattern} {...covered} />
           </div>
+          {required_approvals > 0 && (
+            <Badge>{countText(required_approvals, 'approval')} required</Badge>
+          )}
+          <Button
+            isSmall
+            kind="ghost"
+            icon="edit"
+            label={`Edit the rule ${pattern}`}
+            disabled={isReadOnly}
+            onClick={() => onEdit({ pattern, required_approvals })}
+          />
           <Button
             isSmall
             kind="ghost"
@@ -166,34 +192,35 @@ function DeleteRule({ act, onClose, ...covered }: DeleteProps) {
   );
 }
 
-interface AddProps extends Omit<CoveredProps, 'pattern'> {
-  taken: string[];
+interface FormProps extends Omit<CoveredProps, 'pattern'> {
+  draft: Rule;
+  onDraft: (draft: Rule) => void;
+  /** Whether there is a rule of the pattern. */
+  isChange: boolean;
   isReadOnly: boolean;
-  add: (pattern: string) => Promise<void>;
+  act: (rule: Rule) => Promise<void>;
 }
 
-function AddRule({ taken, isReadOnly, add, ...covered }: AddProps) {
-  const [pattern, setPattern] = useState('');
+function RuleForm({ draft, onDraft, isChange, isReadOnly, act, ...covered }: FormProps) {
+  const { pattern, required_approvals } = draft;
   const { run, isBusy, failure } = useAction(async () => {
-    await add(pattern);
+    await act(draft);
     tell(`Branches that match ${pattern} are protected.`);
-    setPattern('');
+    onDraft(NO_RULE);
   });
-  const isTaken = taken.includes(pattern);
   return (
     <form
       class="form page"
       onSubmit={event => {
         event.preventDefault();
-        if (!isTaken) run();
+        run();
       }}
     >
       <TextField
         label="Protect branches that match"
         value={pattern}
-        onText={setPattern}
+        onText={text => onDraft({ ...draft, pattern: text })}
         required
-        problem={isTaken ? 'There is a rule of this pattern.' : undefined}
         hint={
           <>
             <code>*</code> is any text, <code>?</code> one character, <code>[a-z]</code> one of a
@@ -202,6 +229,16 @@ function AddRule({ taken, isReadOnly, add, ...covered }: AddProps) {
         }
       />
       {pattern && <Covered pattern={pattern} {...covered} />}
+      <TextField
+        label="Required approvals"
+        type="number"
+        min={0}
+        max={APPROVALS_MAX}
+        required
+        value={String(required_approvals)}
+        onText={text => onDraft({ ...draft, required_approvals: Number(text) })}
+        hint="So many other users have to approve of a pull request's last commit. 0: anybody may merge."
+      />
       <Problem failure={failure} />
       <div>
         <Button
@@ -211,7 +248,7 @@ function AddRule({ taken, isReadOnly, add, ...covered }: AddProps) {
           disabled={isReadOnly}
           title={isReadOnly ? 'The repository is read-only.' : undefined}
         >
-          Protect
+          {isChange ? 'Change the rule' : 'Protect'}
         </Button>
       </div>
     </form>
