@@ -178,7 +178,7 @@ CHANGES = {
 COMPARED = {
     "rows.csv": "a (2)",
     "wide.csv": "too long, or differ too much",
-    "equal.csv": "+1added",
+    "equal.csv": "1 row added",
     "lines.txt": "too long, or differ too much",
     "eighths.txt": "Show more changes",
     "wide.parquet": "too large to be compared here",

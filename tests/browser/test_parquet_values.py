@@ -76,7 +76,7 @@ def test_a_change_of_the_last_digit_and_of_a_null_shows(visit, client):
     page = visit.open(f"/repositories/{repository.id}/changes?ref=main&object=a.parquet")
     row = page.get_by_role("region", name="Changed rows").get_by_role("row").nth(1)
     expect(row.locator("del")).to_have_text(
-        ["1.234567890123456788", "1970-01-01T00:00:00.000000001", "(none)"]
+        ["1.234567890123456788", "1970-01-01T00:00:00.000000001", "null"]
     )
     expect(row.locator("ins")).to_have_text(
         ["1.234567890123456789", "1970-01-01T00:00:00.000000002", ""]

@@ -1,98 +1,149 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allColumns, distinct, rowChanges, uniqueColumns } from '../src/parts/diff/rows';
+import {
+  comparedColumns,
+  compareRows,
+  distinct,
+  keysOf,
+  type Match,
+  type Row,
+  type Table,
+} from '../src/parts/diff/rows';
 
-const table = (head: string, ...rows: string[]) => ({
-  columns: head.split(' '),
-  rows: rows.map(row => row.split(' ')),
+/** A table of the columns in the head, each with a type if it names one: `id:int32`. */
+const table = (head: string, ...rows: (string | Row)[]): Table => ({
+  columns: head.split(' ').map(column => {
+    const [name = '', type] = column.split(':');
+    return { name, type };
+  }),
+  rows: rows.map(row => (typeof row === 'string' ? row.split(' ') : row)),
+});
+const none: Table = { columns: [], rows: [] };
+const byID: Match = { by: 'column', name: 'id' };
+
+function changes(left: Table, right: Table, match = byID) {
+  return compareRows(left, right, comparedColumns(left, right), match).changes;
+}
+
+/** What each column became: `b:added`, those without a change are left out. */
+function schemaChanges(left: Table, right: Table) {
+  const changed = comparedColumns(left, right).filter(({ change }) => change);
+  return changed.map(({ name, change, type, typeBefore }) =>
+    change === 'retyped' ? `${name}:${typeBefore}>${type}` : `${name}:${change}`,
+  );
+}
+
+test('columns are added, removed or of another type; another order is no change', () => {
+  const left = table('id:int32 n:int32 old:string');
+  const right = table('new:string n:int64 id:int32');
+  assert.deepEqual(schemaChanges(left, right), ['new:added', 'n:int32>int64', 'old:removed']);
+  assert.deepEqual(schemaChanges(table('a b'), table('b a')), []);
+  assert.deepEqual(schemaChanges(none, table('a')), []);
+  assert.deepEqual(schemaChanges(table('a'), none), []);
 });
 
-test('a key is a column without repeated values on both sides', () => {
-  const left = table('id kind code', '1 a x', '2 a y');
-  assert.deepEqual(uniqueColumns(left, table('id kind code', '1 a x', '2 b x')), ['id']);
-  assert.deepEqual(uniqueColumns(left, table('code id', 'x 1')), ['code', 'id']);
-  // A column that only one side has tells no rows apart.
-  assert.deepEqual(uniqueColumns(left, table('id other', '1 a')), ['id']);
-});
-
-test('a side without columns does not restrict the keys', () => {
-  const none = { columns: [], rows: [] };
-  assert.deepEqual(uniqueColumns(none, table('id', '1')), ['id']);
-  assert.deepEqual(uniqueColumns(table('id', '1'), none), ['id']);
-});
-
-test('rows with the same key are compared, in the order of the right side', () => {
-  const left = table('id n', '1 a', '2 b', '3 c');
-  const right = table('id n', '3 c', '4 d', '2 x');
-  assert.deepEqual(rowChanges(left, right, 'id'), [
-    { type: 'added', after: ['4', 'd'] },
-    { type: 'changed', before: ['2', 'b'], after: ['2', 'x'] },
-    { type: 'removed', before: ['1', 'a'] },
+test('the changed rows come first, in the order of the right table', () => {
+  const left = table('id n', '1 a', '2 b', '3 c', '4 d');
+  const right = table('id n', '5 e', '4 x', '3 c', '2 y');
+  assert.deepEqual(changes(left, right), [
+    { type: 'changed', left: 3, right: 1 },
+    { type: 'changed', left: 1, right: 3 },
+    { type: 'added', right: 0 },
+    { type: 'removed', left: 0 },
   ]);
 });
 
-test('without a key, whole rows are compared, each as often as it is there', () => {
-  const left = table('n', 'a', 'a', 'b');
-  assert.deepEqual(rowChanges(left, table('n', 'a', 'c'), undefined), [
-    { type: 'added', after: ['c'] },
-    { type: 'removed', before: ['a'] },
-    { type: 'removed', before: ['b'] },
+test('a new, a removed or a moved column changes no row', () => {
+  const left = table('id n old', '1 a x', '2 b x');
+  const right = table('new n id', 'z a 1', 'z c 2');
+  const columns = comparedColumns(left, right);
+  for (const match of [byID, { by: 'position' }] as Match[])
+    assert.deepEqual(compareRows(left, right, columns, match), {
+      changes: [{ type: 'changed', left: 1, right: 1 }],
+      cells: [0, 1, 0, 0],
+    });
+  assert.deepEqual(changes(left, right, { by: 'row' }), [
+    { type: 'added', right: 1 },
+    { type: 'removed', left: 1 },
   ]);
 });
 
-test('a new column changes every row; columns in another order change none', () => {
-  const left = table('id n', '1 a');
-  const right = table('id m n', '1 z a');
-  assert.deepEqual(allColumns(left, right), ['id', 'm', 'n']);
-  assert.deepEqual(rowChanges(left, right, 'id'), [
-    { type: 'changed', before: ['1', undefined, 'a'], after: ['1', 'z', 'a'] },
+test('rows are matched by their position', () => {
+  const [left, right] = [table('n', 'a', 'b', 'c'), table('n', 'a', 'x')];
+  assert.deepEqual(changes(left, right, { by: 'position' }), [
+    { type: 'changed', left: 1, right: 1 },
+    { type: 'removed', left: 2 },
   ]);
-  assert.deepEqual(rowChanges(left, table('n id', 'a 1'), 'id'), []);
+  assert.deepEqual(changes(right, left, { by: 'position' })[1], { type: 'added', right: 2 });
 });
 
-test('a removed column changes every row', () => {
-  assert.deepEqual(rowChanges(table('id n', '1 a'), table('id', '1'), 'id'), [
-    { type: 'changed', before: ['1', 'a'], after: ['1', undefined] },
+test('whole rows are compared as often as they are there', () => {
+  const [left, right] = [table('n', 'a', 'a', 'b'), table('n', 'a', 'c')];
+  assert.deepEqual(changes(left, right, { by: 'row' }), [
+    { type: 'added', right: 1 },
+    { type: 'removed', left: 1 },
+    { type: 'removed', left: 2 },
   ]);
+});
+
+test('of rows that share a key, equal ones are the same row, and the others follow in their order', () => {
+  const left = table('id n', '1 a', '1 b', '1 c', '2 d');
+  const right = table('id n', '1 c', '1 x', '2 d');
+  assert.deepEqual(changes(left, right), [
+    { type: 'changed', left: 0, right: 1 },
+    { type: 'removed', left: 1 },
+  ]);
+});
+
+test('values of a retyped column are compared by value', () => {
+  const retyped = (before: string, after: string, type: string, typeAfter: string) =>
+    changes(table(`id n:${type}`, ['1', before]), table(`id n:${typeAfter}`, ['1', after])).length;
+  const decimals = ['decimal(9,2)', 'decimal(9,3)'] as const;
+  assert.equal(retyped('7', '7', 'int32', 'int64'), 0);
+  assert.equal(retyped('7', '7', 'int32', 'string'), 0);
+  assert.equal(retyped('1.50', '1.500', ...decimals), 0);
+  assert.equal(retyped('100', '100.000', 'decimal(9,0)', 'decimal(9,3)'), 0);
+  assert.equal(retyped('1.50', '1.501', ...decimals), 1);
+  assert.equal(retyped('0.1', String(Math.fround(0.1)), 'float', 'double'), 0);
+  assert.equal(retyped('0.1', '0.1', 'float', 'double'), 1);
+  const times = ['timestamp[us]', 'timestamp[ns]'] as const;
+  assert.equal(retyped('2026-01-01T00:00:00.100000', '2026-01-01T00:00:00.100000000', ...times), 0);
+  assert.equal(retyped('2026-01-01T00:00:00.100000', '2026-01-01T00:00:00.100000001', ...times), 1);
+});
+
+test('values of the same type are compared as they are stored', () => {
+  const cells = (before: string | undefined, after: string | undefined) =>
+    changes(table('id n:double', ['1', before]), table('id n:double', ['1', after])).length;
+  assert.equal(cells('NaN', 'NaN'), 0);
+  assert.equal(cells('0', '-0'), 1);
+  assert.equal(cells('1.5', '1.50'), 1);
+  assert.equal(cells(undefined, undefined), 0);
+  assert.equal(cells(undefined, ''), 1);
+  assert.equal(cells('null', undefined), 1);
+});
+
+test('the best key is unique on both sides, and most of its values are kept', () => {
+  const left = table('run id kind', 'a 1 x', 'b 2 x');
+  const right = table('run id kind', 'c 1 x', 'd 2 x');
+  assert.deepEqual(keysOf(left, right, comparedColumns(left, right)), [
+    { name: 'id', isUnique: true },
+    { name: 'run', isUnique: true },
+    { name: 'kind', isUnique: false },
+  ]);
+  // A column that only one side has names no rows.
+  const other = table('id other', '1 a');
+  const keys = keysOf(left, other, comparedColumns(left, other));
+  assert.deepEqual(keys, [{ name: 'id', isUnique: true }]);
 });
 
 test('columns of one name are each a column of their own', () => {
-  assert.deepEqual(distinct(['a', 'b', 'a', 'a', 'a (2)']), [
-    'a',
-    'b',
-    'a (2)',
-    'a (3)',
-    'a (2) (2)',
-  ]);
+  const names = ['a', 'b', 'a', 'a', 'a (2)'];
+  assert.deepEqual(distinct(names), ['a', 'b', 'a (2)', 'a (3)', 'a (2) (2)']);
   assert.deepEqual(distinct(['__proto__', 'constructor']), ['__proto__', 'constructor']);
 });
 
 test('many equal rows are compared in a moment', { timeout: 5000 }, () => {
-  const rows = (count: number) => ({
-    columns: ['n'],
-    rows: Array.from({ length: count }, () => ['a']),
-  });
-  assert.equal(rowChanges(rows(200_000), rows(200_001), undefined).length, 1);
-});
-
-test('a cell without a value is not one with the empty text', () => {
-  const left = {
-    columns: ['id', 'n'],
-    rows: [
-      ['1', undefined],
-      ['2', ''],
-    ],
-  };
-  const right = {
-    columns: ['id', 'n'],
-    rows: [
-      ['1', ''],
-      ['2', ''],
-    ],
-  };
-  assert.deepEqual(rowChanges(left, right, 'id'), [
-    { type: 'changed', before: ['1', undefined], after: ['1', ''] },
-  ]);
-  assert.deepEqual(rowChanges(left, left, 'n'), []);
-  assert.deepEqual(uniqueColumns(left, left), ['id', 'n']);
+  const rows = (count: number) => ({ ...table('id'), rows: Array<Row>(count).fill(['a']) });
+  for (const match of [byID, { by: 'row' }] as Match[])
+    assert.equal(changes(rows(200_000), rows(200_001), match).length, 1);
 });

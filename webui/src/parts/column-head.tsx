@@ -1,32 +1,36 @@
-/** The head of a column: its name and type, and a button that tells what its values have in common. */
+/** The head of a column: its name and type, and a button that tells what its values have in common, and sorts. */
 
-import { useRef, useState } from 'preact/hooks';
-import { cellText } from './cell-text';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from './button';
 import type { ColumnFacts } from './column-facts';
+import { Icon } from './icon';
 import { useOutside } from './menu';
 import { Popover } from './popover';
+import type { TableColumn } from './table-model';
+import type { Arranging } from './table-query';
 
-export interface Column {
-  name: string;
-  /** What the column holds: `int64`. */
-  type?: string;
-  /** Whether the texts of its cells are numbers. */
-  isNumber?: boolean;
-  /** Return what its values have in common; asked when the user looks. */
-  facts?: () => ColumnFacts;
+/** What the values have in common, of each version if there are several. */
+type Facts = readonly ColumnFacts[];
+
+export interface Column extends TableColumn {
+  /** Shown below the name in place of the type. */
+  note?: string;
+  look?: string;
+  /** Asked when the user looks. */
+  facts: () => Facts | Promise<Facts>;
 }
 
-export function ColumnHead({ column: { name, type, facts } }: { column: Column }) {
+interface HeadProps {
+  column: Column;
+  arranging: Arranging;
+}
+
+export function ColumnHead({ column, arranging }: HeadProps) {
+  const { name, type, note = type, facts } = column;
+  const { sort, isDescending } = arranging.arrangement;
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   useOutside(anchor, isOpen, () => setOpen(false));
-  if (!facts)
-    return (
-      <>
-        {name}
-        {type && <div class="quiet type">{type}</div>}
-      </>
-    );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what the button opened
     <div
@@ -43,7 +47,8 @@ export function ColumnHead({ column: { name, type, facts } }: { column: Column }
         onClick={() => setOpen(!isOpen)}
       >
         {name || '(no name)'}
-        {type && <span class="quiet type">{type}</span>}
+        {sort === name && <Icon name={isDescending ? 'down' : 'up'} />}
+        {note && <span class="quiet type">{note}</span>}
       </button>
       {isOpen && (
         <Popover
@@ -53,46 +58,82 @@ export function ColumnHead({ column: { name, type, facts } }: { column: Column }
           role="dialog"
           label={`Column ${name}`}
         >
-          <Facts facts={facts()} />
+          <Sorting name={name} arranging={arranging} />
+          <FactList facts={facts} />
         </Popover>
       )}
     </div>
   );
 }
 
-function Facts({
-  facts: { type, about, nulls, min, max, distinct, histogram },
+/** A second press leaves the rows in the order of the file. */
+function Sorting({
+  name,
+  arranging: { arrangement, sort },
 }: {
-  facts: ColumnFacts;
+  name: string;
+  arranging: Arranging;
 }) {
-  const lines: [string, unknown][] = [
-    ['Type', type],
-    ['Nulls', nulls?.toLocaleString('en')],
-    ['Least', min],
-    ['Greatest', max],
-    ['Distinct', distinct?.toLocaleString('en')],
+  const isSorted = arrangement.sort === name;
+  const wayOf = (isDescending: boolean) => {
+    const isPressed = isSorted && arrangement.isDescending === isDescending;
+    return {
+      isSmall: true,
+      'aria-pressed': isPressed,
+      onClick: () => sort(isPressed ? undefined : name, isDescending),
+    };
+  };
+  return (
+    <fieldset class="segments" aria-label="Sort">
+      <Button icon="up" {...wayOf(false)}>
+        Ascending
+      </Button>
+      <Button icon="down" {...wayOf(true)}>
+        Descending
+      </Button>
+    </fieldset>
+  );
+}
+
+function FactList({ facts }: { facts: Column['facts'] }) {
+  const [all, setAll] = useState<Facts>([]);
+  useEffect(() => {
+    Promise.resolve(facts())
+      .then(setAll)
+      .catch(() => {}); // the table is readable without them
+  }, []);
+  const lines: [string, (facts: ColumnFacts) => string | undefined][] = [
+    ['Type', ({ type }) => type],
+    ['Nulls', ({ nulls }) => nulls?.toLocaleString('en')],
+    ['Min', ({ min }) => min],
+    ['Max', ({ max }) => max],
+    ['Distinct', ({ distinct }) => distinct?.toLocaleString('en')],
   ];
-  const highest = Math.max(1, ...(histogram ?? []));
+  const histogram = all.at(-1)?.histogram ?? [];
+  const highest = Math.max(1, ...histogram);
   return (
     <>
       <dl class="facts">
-        {lines
-          .filter(([, value]) => value !== undefined)
-          .map(([word, value]) => (
-            <>
-              <dt key={word}>{word}</dt>
-              <dd>{cellText(value).slice(0, 80)}</dd>
-            </>
-          ))}
+        {lines.map(([word, textOf]) => {
+          const texts = all.flatMap(each => textOf(each)?.slice(0, 80) ?? []);
+          return (
+            texts.length > 0 && (
+              <>
+                <dt key={word}>{word}</dt>
+                <dd>{[...new Set(texts)].join(' → ')}</dd>
+              </>
+            )
+          );
+        })}
       </dl>
-      {histogram && histogram.length > 0 && (
+      {histogram.length > 0 && (
         <div class="histogram" aria-hidden="true">
           {histogram.map((count, at) => (
             <div key={at} style={{ height: `${(100 * count) / highest}%` }} />
           ))}
         </div>
       )}
-      <p class="small quiet">{about}</p>
+      <p class="small quiet">{[...new Set(all.map(({ about }) => about))].join(', ')}</p>
     </>
   );
 }

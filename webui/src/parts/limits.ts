@@ -9,6 +9,8 @@ export const LIMITS = {
   /** Of a cell: the text of a nested value, and bytes. */
   cell_characters: 4_000,
   cell_bytes: 64,
+  /** What is loaded of a table to sort and to search it. */
+  arranged_cells: 200_000,
   /** Of a text. The browser lays out every line, seen or not. */
   lines: 20_000,
   characters: 5_000_000,
@@ -28,8 +30,9 @@ export const LIMITS = {
   output_characters: 100_000,
   /** Of a PDF, which the browser shows only as a whole. */
   pdf_bytes: 50_000_000,
-  /** Of each version in a comparison: its content, the lines of a text, the cells of a table. */
-  compared_bytes: 1_000_000,
+  /** Of each version in a comparison: its content, the lines of a text, the cells of a table; and the time of both. */
+  compared_bytes: 5_000_000,
+  compared_time_ms: 10_000,
   compared_lines: 50_000,
   compared_cells: 1_000_000,
   compared_cell_characters: 1_000,

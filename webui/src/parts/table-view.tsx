@@ -1,65 +1,88 @@
-/** A table of data, a hundred rows at a time. */
+/** A table of data, a hundred rows at a time, with their order and a filter. */
 
 import './table-view.css';
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Button } from './button';
 import { cellText } from './cell-text';
+import { factsOf } from './column-facts';
 import { type Column, ColumnHead } from './column-head';
 import { LIMITS } from './limits';
+import { SearchBox } from './search-box';
+import { useSettled } from './settled';
+import { areNumbers, arrange, type Read } from './table-model';
+import { type Arranging, ROWS, useArranging } from './table-query';
 import { countText } from './words';
 
-const ROWS = 100;
+export interface TableRow {
+  /** The place of the row in its file, from 1. */
+  number: number;
+}
 
-interface TableViewProps {
+interface TableViewProps<Row extends TableRow> {
+  label?: string;
   /** All columns; the first of them show. */
   columns: readonly Column[];
-  /** How many rows there are; without it, only those that are given. */
+  arranging: Arranging;
+  /** The rows that show; `undefined` while they are being loaded. */
+  rows: readonly Row[] | undefined;
+  /** How many rows there are, or pass the filter. */
   count: number;
-  /** Return the cells of the rows from `start` to `end`; `undefined` while they are being loaded. */
-  rows: (start: number, end: number) => unknown[][] | undefined;
-  /** Told when another page is shown. */
-  onPage?: (start: number, end: number) => void;
-  /** Whether there are more rows than `count` tells. */
-  isCut?: boolean;
+  /** What is sorted and searched, unless that is all: `the 500 rows that are loaded`. */
+  among?: string;
+  cell: (row: Row, at: number) => ComponentChildren;
+  /** Shown beside the number of the row. */
+  mark?: (row: Row) => ComponentChildren;
+  classOf?: (row: Row) => string;
+  /** Shown in place of rows. */
+  empty?: string;
+  /** Shown beside the filter. */
+  children?: ComponentChildren;
 }
 
 /** Shows the columns with their types, and pages through the rows. */
-export function TableView({ columns, count, rows, onPage, isCut }: TableViewProps) {
-  const [start, setStart] = useState(0);
-  const end = Math.min(count, start + ROWS);
+export function TableView<Row extends TableRow>(props: TableViewProps<Row>) {
+  const { label = 'Rows', columns, arranging, rows, cell, mark, classOf, children } = props;
+  const { sort, isDescending, filter = '' } = arranging.arrangement;
   const drawn = columns.slice(0, LIMITS.columns);
-  const shown = rows(start, end);
-  const go = (to: number) => {
-    const from = Math.max(0, Math.min(to, count - 1));
-    setStart(from);
-    onPage?.(from, Math.min(count, from + ROWS));
-  };
   return (
     <div class="stack tight">
+      <div class="bar">
+        <Filter text={filter} onText={arranging.filter} />
+        {children}
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus */}
-      <section class="table-box data-table" tabIndex={0} aria-label="Rows" aria-busy={!shown}>
+      <section class="table-box data-table" tabIndex={0} aria-label={label} aria-busy={!rows}>
         <table class="table">
           <thead>
             <tr>
               <th scope="col" class="number">
                 <span class="visually-hidden">Row</span>
               </th>
-              {drawn.map((column, index) => (
-                <th scope="col" key={index}>
-                  <ColumnHead column={column} />
+              {drawn.map((column, at) => (
+                <th
+                  scope="col"
+                  key={at}
+                  class={`${column.isNumber ? 'number' : ''} ${column.look ?? ''}`}
+                  aria-sort={
+                    sort === column.name ? (isDescending ? 'descending' : 'ascending') : undefined
+                  }
+                >
+                  <ColumnHead column={column} arranging={arranging} />
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {shown?.map((cells, index) => (
-              <tr key={start + index}>
+            {rows?.map((row, index) => (
+              <tr key={index} class={classOf?.(row)}>
                 <th scope="row" class="number quiet">
-                  {(start + index + 1).toLocaleString('en')}
+                  {mark?.(row)}
+                  {row.number.toLocaleString('en')}
                 </th>
                 {drawn.map((column, at) => (
-                  <td key={at}>
-                    <Cell value={cells[at]} isNumber={column.isNumber} />
+                  <td key={at} class={`${column.isNumber ? 'number' : ''} ${column.look ?? ''}`}>
+                    {cell(row, at)}
                   </td>
                 ))}
               </tr>
@@ -67,38 +90,110 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
           </tbody>
         </table>
       </section>
-      <div class="bar small" role="status">
-        <span class="quiet">
-          {count
-            ? `Rows ${(start + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${count.toLocaleString('en')}${isCut ? ' loaded' : ''}`
-            : 'No rows'}
-          {columns.length > drawn.length &&
-            `, and ${countText(columns.length - drawn.length, 'more column')}`}
-          {!shown && ', loading…'}
-        </span>
-        <span class="push bar">
-          <Button isSmall icon="left" disabled={start === 0} onClick={() => go(start - ROWS)}>
-            Previous
-          </Button>
-          <Button isSmall disabled={end >= count} onClick={() => go(start + ROWS)}>
-            Next
-          </Button>
-        </span>
-      </div>
+      <Pager {...props} more={columns.length - drawn.length} />
+    </div>
+  );
+}
+
+function Filter({ text, onText }: { text: string; onText: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  const settled = useSettled(typed);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    if (settled === typed && settled !== text) onText(settled);
+  }, [settled]);
+  return (
+    <SearchBox
+      label="Show only rows that contain a text, or meet a condition such as amount > 20"
+      placeholder="Filter: a text, or amount > 20"
+      value={typed}
+      onText={setTyped}
+    />
+  );
+}
+
+type PagerProps = Pick<TableViewProps<TableRow>, 'arranging' | 'count' | 'among' | 'empty'> & {
+  rows: readonly unknown[] | undefined;
+  /** How many columns do not show. */
+  more: number;
+};
+
+function Pager({ arranging, rows, count, among, empty = 'No rows', more }: PagerProps) {
+  const { arrangement, goTo } = arranging;
+  const start = Math.min(arranging.start, Math.max(0, count - 1));
+  const end = Math.min(count, start + ROWS);
+  const number = (value: number) => value.toLocaleString('en');
+  const parts = [
+    count ? `Rows ${number(start + 1)} to ${number(end)} of ${number(count)}` : empty,
+    arrangement.filter && (count ? ' that match' : ' that match the filter'),
+    among && `, among ${among}`,
+    more > 0 && `, and ${countText(more, 'more column')}`,
+    !rows && ', loading…',
+  ];
+  return (
+    <div class="bar small">
+      <span class="quiet" role="status">
+        {parts.filter(Boolean).join('')}
+      </span>
+      <span class="push bar">
+        <Button isSmall icon="left" disabled={start === 0} onClick={() => goTo(start - ROWS)}>
+          Previous
+        </Button>
+        <Button isSmall disabled={end >= count} onClick={() => goTo(start + ROWS)}>
+          Next
+        </Button>
+      </span>
     </div>
   );
 }
 
 const SHOWN_CHARACTERS = 300;
 
-function Cell({ value, isNumber }: { value: unknown; isNumber?: boolean }) {
+export function Cell({ value }: { value: unknown }) {
   if (value === null || value === undefined) return <span class="null">null</span>;
-  if (isNumber || typeof value === 'number' || typeof value === 'bigint')
-    return <span class="number">{String(value)}</span>;
   const text = cellText(value);
   return text.length > SHOWN_CHARACTERS ? (
     <span title={text.slice(0, 4000)}>{text.slice(0, SHOWN_CHARACTERS)}…</span>
   ) : (
     <>{text}</>
+  );
+}
+
+interface LoadedProps<Row> {
+  names: readonly string[];
+  rows: readonly Row[];
+  read: Read<Row>;
+  /** Whether the file has more rows than are loaded. */
+  isCut: boolean;
+}
+
+/** A table whose rows are loaded. */
+export function LoadedTable<Row>({ names, rows, read, isCut }: LoadedProps<Row>) {
+  const arranging = useArranging();
+  const { arrangement, start } = arranging;
+  const loaded = isCut ? `the ${countText(rows.length, 'row')} that are loaded` : undefined;
+  const columns = useMemo(
+    () =>
+      names.map((name, at): Column => {
+        const values = () => rows.map(row => read(row, at));
+        const isNumber = at < LIMITS.columns && areNumbers(values());
+        const about = `Of ${loaded ?? countText(rows.length, 'row')}`;
+        return { name, isNumber, facts: () => [factsOf(values(), about, { isNumber })] };
+      }),
+    [names, rows],
+  );
+  const places = useMemo(
+    () => arrange(columns, rows, arrangement, read),
+    [columns, arrangement.sort, arrangement.isDescending, arrangement.filter],
+  );
+  return (
+    <TableView
+      columns={columns}
+      arranging={arranging}
+      count={places.length}
+      rows={places.slice(start, start + ROWS).map(place => ({ number: place + 1, place }))}
+      cell={({ place }, at) => <Cell value={read(rows[place] as Row, at)} />}
+      among={loaded}
+    />
   );
 }

@@ -53,13 +53,3 @@ export async function bytesOf(
   if (!stats) return new ArrayBuffer(0);
   return (await fetchRange({ repository, ref, path }, 0, stats.size_bytes, signal)).buffer;
 }
-
-/** Return the text of UTF-8 bytes; nothing for other bytes. */
-export function textOf(bytes: ArrayBuffer): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}

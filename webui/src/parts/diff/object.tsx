@@ -1,7 +1,7 @@
 /** The diff of one object: what is known of both versions, and their content side by side. */
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { Failure } from '../../api/client';
+import { type Failure, part } from '../../api/client';
 import { contentAddress } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -11,11 +11,12 @@ import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
 import { sizeText } from '../words';
-import { bytesOf, textOf, type Version, type Versions, versionsOf } from './content';
+import type { TableFiles } from './comparison';
+import { bytesOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
 import type { DiffRow, DiffSource, Sides } from './source';
-import { TableDiff } from './table';
 import { TextDiff } from './text';
+import { utf8Text } from './utf8';
 
 interface ObjectProps {
   source: DiffSource;
@@ -173,19 +174,26 @@ function SmallContent({
   versions: Versions;
 }) {
   const { left, right } = versions;
-  const { data, failure, reload } = useResource(
-    ['contents', repository, path, left.stats?.checksum, right.stats?.checksum],
-    signal => Promise.all([left, right].map(side => bytesOf(repository, side, path, signal))),
+  const name = `${repository} ${path} ${left.stats?.checksum} ${right.stats?.checksum}`;
+  const { data, failure, reload } = useResource(['contents', name], signal =>
+    Promise.all([left, right].map(side => bytesOf(repository, side, path, signal))),
   );
   if (failure) return <Problem failure={failure as Failure} retry={reload} />;
   const [before, after] = data ?? [];
   if (!before || !after) return <Skeleton />;
   if (/\.(csv|tsv|parquet)$/i.test(path))
-    return <TableDiff path={path} before={before} after={after} />;
-  const texts = [textOf(before), textOf(after)];
-  if (texts[0] === undefined || texts[1] === undefined)
+    return <LateTableDiff id={name} path={path} before={before} after={after} />;
+  const [old, text] = [utf8Text(before), utf8Text(after)];
+  if (old === undefined || text === undefined)
     return <Notice>The content is not text, so only its facts are compared.</Notice>;
-  return <TextDiff before={texts[0]} after={texts[1]} />;
+  return <TextDiff id={name} before={old} after={text} />;
+}
+
+/** The reader of tables loads with the first one. */
+function LateTableDiff(files: TableFiles) {
+  const { data, failure, reload } = useResource(['table diff'], () => part(import('./table')));
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  return data ? <data.TableDiff {...files} /> : <Skeleton />;
 }
 
 function Images({

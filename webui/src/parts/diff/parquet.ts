@@ -1,9 +1,9 @@
-/** Reads a small Parquet file as a table of texts; loaded when the first one is compared. */
+/** Reads a small Parquet file as a table of texts. */
 
 import type { FileMetaData } from 'hyparquet';
 import { LIMITS } from '../limits';
 import { openParquet, readRows } from '../parquet/columns';
-import { textOf } from '../parquet/types';
+import { isNumber, textOf } from '../parquet/types';
 import { distinct, type Table } from './rows';
 
 // Two values are told apart only by the whole of them.
@@ -23,9 +23,14 @@ export async function parquetTable(
   const { metadata, columns } = file;
   if (!isSmall(columns.length, Number(metadata.num_rows))) return undefined;
   if (!(unpackedBytes(metadata) <= LIMITS.unpacked_bytes)) return undefined;
+  const names = distinct(columns.map(({ name }) => name));
   const rows = await readRows(bytes, file, {});
   return {
-    columns: distinct(columns.map(({ name }) => name)),
+    columns: columns.map(({ type }, at) => ({
+      name: names[at] ?? '',
+      type: type.name,
+      isNumber: isNumber(type),
+    })),
     rows: rows.map(row => columns.map(({ type }, at) => textOf(type, row[at], ALL))),
   };
 }

@@ -1,78 +1,65 @@
-/** Two tables compared by row: rows with the same key are one row. */
+/** Two versions of a table compared: its columns by name, its rows by a key. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { part } from '../../api/client';
+import { sentence } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../button';
-import { SelectField } from '../field';
+import type { ColumnFacts } from '../column-facts';
+import type { Column } from '../column-head';
 import { LIMITS } from '../limits';
-import { separated } from '../separated';
+import { useQuery } from '../query';
 import { Notice, Problem, Skeleton } from '../state';
-import { textOf } from './content';
-import { CountBadges, Sign } from './counts';
-import {
-  allColumns,
-  distinct,
-  type RowChange,
-  rowChanges,
-  type Table,
-  uniqueColumns,
-} from './rows';
+import { type Arranging, ROWS, useArranging } from '../table-query';
+import { Cell, TableView } from '../table-view';
+import { timedWorker } from '../timed-worker';
+import { countText } from '../words';
+import type { ComparedRow, TableAnswer, TableFiles } from './comparison';
+import { Sign } from './counts';
+import type { ComparedColumn, Match, RowChangeType } from './rows';
+import styles from './table.module.css';
+import type { Asked } from './table-worker';
+import address from './table-worker?worker&url';
 import { TextDiff } from './text';
+import { utf8Text } from './utf8';
 
-const SHOWN = 500;
+type Answer = TableAnswer | ColumnFacts[] | { problem: string };
 
-function short(text = ''): string {
-  const most = LIMITS.compared_cell_characters;
-  return text.length > most ? `${text.slice(0, most)}…` : text;
-}
+const ask = timedWorker<Asked, Answer>(address, LIMITS.compared_time_ms);
 
-/** Return whether a table of this size can be drawn, and compared cell by cell. */
-function isSmall(columns: number, rows: number): boolean {
-  return columns <= LIMITS.columns && columns * rows <= LIMITS.compared_cells;
-}
-
-/** Return the table in the bytes; nothing if they are no such table, or one that is too large. */
-async function tableOf(path: string, bytes: ArrayBuffer): Promise<Table | undefined> {
-  if (!bytes.byteLength) return { columns: [], rows: [] };
-  if (/\.parquet$/i.test(path))
-    return (await part(import('./parquet'))).parquetTable(bytes, isSmall);
-  const text = textOf(bytes);
-  if (text === undefined) return undefined;
-  const { columns, rows } = separated(path, text);
-  return isSmall(columns.length, rows.length) ? { columns: distinct(columns), rows } : undefined;
-}
-
-interface TableProps {
-  path: string;
-  before: ArrayBuffer;
-  after: ArrayBuffer;
-}
-
-export function TableDiff({ path, before, after }: TableProps) {
+export function TableDiff(files: TableFiles) {
   const [isText, setText] = useState(false);
-  const { data, failure } = useResource(['tables', path, before.byteLength, after.byteLength], () =>
-    Promise.all([tableOf(path, before), tableOf(path, after)]),
+  const [{ match, rows }] = useQuery();
+  const arranging = useArranging();
+  const { arrangement, start } = arranging;
+  const type = TYPES.find(each => each === rows);
+  const question = { match: matchOf(match), type, arrangement, start, count: ROWS };
+  const { data, failure, reload } = useResource(['table diff', files.id, question], () =>
+    ask({ ...files, rows: question }),
   );
-  const texts = [textOf(before), textOf(after)] as const;
-  const canBeText = texts[0] !== undefined && texts[1] !== undefined;
-  if (!data && !failure) return <Skeleton />;
-  const [left, right] = data ?? [];
-  const isReadable = left && right && !failure;
+  const [shown, setShown] = useState<TableAnswer>();
+  const answer = data && 'counts' in data ? data : undefined;
+  // What shows stays until the next rows are there.
+  if (answer && answer !== shown) setShown(answer);
+  const isLoading = data === undefined && !failure;
+  const table = answer ?? (isLoading ? shown : undefined);
+  const [before, after] = useMemo(() => [files.before, files.after].map(utf8Text), [files.id]);
+  const canBeText = before !== undefined && after !== undefined;
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (isLoading && !table) return <Skeleton />;
   return (
     <div class="stack">
-      <Problem failure={failure} />
-      {canBeText && isReadable && (
+      {canBeText && table && (
         <Button isSmall class="diff-as" onClick={() => setText(!isText)}>
           {isText ? 'Compare by row' : 'Compare by line'}
         </Button>
       )}
-      {canBeText && (isText || !isReadable) ? (
-        <TextDiff before={texts[0] ?? ''} after={texts[1] ?? ''} />
-      ) : isReadable ? (
-        <Rows left={left} right={right} />
+      {canBeText && (isText || !table) ? (
+        <TextDiff id={files.id} before={before} after={after} />
+      ) : table ? (
+        <Rows files={files} table={table} rows={answer?.rows} arranging={arranging} />
       ) : (
         <Notice>
+          {data && 'problem' in data && `${sentence(data.problem)} `}
           The content is not a table, or one that is too large to be compared here. Download both
           versions to compare them.
         </Notice>
@@ -81,90 +68,153 @@ export function TableDiff({ path, before, after }: TableProps) {
   );
 }
 
-function Rows({ left, right }: { left: Table; right: Table }) {
-  const columns = allColumns(left, right);
-  const unique = useMemo(() => uniqueColumns(left, right), [left, right]);
-  const [key, setKey] = useState(unique[0]);
-  const [shown, setShown] = useState(SHOWN);
-  const changes = useMemo(() => rowChanges(left, right, key), [left, right, key]);
-  const counts = { added: 0, changed: 0, removed: 0, conflict: 0 };
-  for (const { type } of changes) counts[type] += 1;
-  const isReordered = left.columns.join('\0') !== right.columns.join('\0');
+interface RowsProps {
+  files: TableFiles;
+  table: TableAnswer;
+  /** Nothing while they are being compared. */
+  rows: readonly ComparedRow[] | undefined;
+  arranging: Arranging;
+}
+
+function Rows({ files, table, rows, arranging }: RowsProps) {
+  const { columns, keys, match, counts } = table;
+  const key = match.by === 'column' ? keys.find(({ name }) => name === match.name) : undefined;
+  const factsOf = async (column: number) => {
+    const facts = await ask({ ...files, column });
+    return Array.isArray(facts) ? facts : [];
+  };
   return (
     <>
-      <div class="bar">
-        {unique.length > 0 && (
-          <SelectField
-            label="Rows are the same if they agree in"
-            value={key ?? ''}
-            onText={text => setKey(text || undefined)}
-            options={[
-              ...unique.map(value => ({ value, text: value })),
-              { value: '', text: 'all columns' },
-            ]}
-          />
-        )}
-        <CountBadges counts={counts} />
-      </div>
-      {isReordered && left.columns.length > 0 && right.columns.length > 0 && (
+      <ColumnChanges columns={columns} />
+      <TableView
+        label="Changed rows"
+        columns={columns.map((column, at) => headOf(column, () => factsOf(at)))}
+        arranging={arranging}
+        rows={rows}
+        count={table.count}
+        empty="No row changed"
+        mark={({ type }) => <Sign type={type} />}
+        classOf={({ type }) => `row-${type}`}
+        cell={(row, at) => <ComparedCell row={row} at={at} column={columns[at]} />}
+      >
+        <Matching match={match} keys={keys} />
+        <RowTypes counts={counts} />
+      </TableView>
+      {key && !key.isUnique && (
         <Notice>
-          The columns changed: {left.columns.join(', ')} became {right.columns.join(', ')}.
+          Several rows have the same {key.name}. Of these, equal rows are matched first, then the
+          others in their order.
         </Notice>
-      )}
-      {!changes.length && <Notice>The rows are the same, apart from their order.</Notice>}
-      {changes.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
-        <section class="table-box" tabIndex={0} aria-label="Changed rows">
-          <table class="table small">
-            <thead>
-              <tr>
-                <th scope="col">Change</th>
-                {columns.map(column => (
-                  <th scope="col" key={column}>
-                    {column}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {changes.slice(0, shown).map((change, index) => (
-                <ChangedRow key={index} change={change} columns={columns} />
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
-      {changes.length > shown && (
-        <Button onClick={() => setShown(shown + SHOWN)}>Show more rows</Button>
       )}
     </>
   );
 }
 
-function ChangedRow({ change, columns }: { change: RowChange; columns: readonly string[] }) {
-  const { type, before, after } = change;
+const LOOKS = { added: 'green', removed: 'red', retyped: 'amber' };
+const COLUMN_SIGNS = { added: '+', removed: '−', retyped: '~' };
+
+/** Columns in another order are no change. */
+function ColumnChanges({ columns }: { columns: readonly ComparedColumn[] }) {
+  const changed = columns.filter(({ change }) => change);
+  if (!changed.length) return null;
   return (
-    <tr class={`row-${type}`}>
-      <td>
-        <Sign type={type} />
-      </td>
-      {columns.map((column, at) => {
-        const isChanged = type === 'changed' && before?.[at] !== after?.[at];
-        return (
-          <td key={column} class={isChanged ? 'cell-changed' : undefined}>
-            {isChanged && (
-              <>
-                <del>{short(before?.[at] ?? '(none)')}</del>{' '}
-              </>
-            )}
-            {isChanged ? (
-              <ins>{short(after?.[at] ?? '(none)')}</ins>
-            ) : (
-              short((after ?? before)?.[at])
-            )}
-          </td>
-        );
-      })}
-    </tr>
+    <ul class="bar" aria-label="Changed columns">
+      {changed.map(({ name, change = 'retyped', type, typeBefore }) => (
+        <li key={name} class={`badge ${LOOKS[change]}`}>
+          <span aria-hidden="true">{COLUMN_SIGNS[change]}</span>
+          {change === 'retyped'
+            ? `Column ${name}: ${typeBefore} became ${type}`
+            : `Column ${name} ${change}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function headOf(column: TableAnswer['columns'][number], facts: Column['facts']): Column {
+  const { name, isNumber, type, change, typeBefore, cells } = column;
+  const types = change === 'retyped' ? `${typeBefore} → ${type}` : type;
+  const changed = cells > 0 && `${cells.toLocaleString('en')} changed`;
+  const note = [types, changed].filter(Boolean).join(', ');
+  return { name, isNumber, note, look: change && styles[change], facts };
+}
+
+interface CellProps {
+  row: ComparedRow;
+  at: number;
+  column: ComparedColumn | undefined;
+}
+
+function ComparedCell({ row: { type, before, after, changed }, at, column }: CellProps) {
+  if (changed.includes(at))
+    return (
+      <span class="cell-changed">
+        <del>
+          <Cell value={before[at]} />
+        </del>{' '}
+        <ins>
+          <Cell value={after[at]} />
+        </ins>
+      </span>
+    );
+  const isOld = type === 'removed' || column?.right === -1;
+  // An added row has no value in a removed column, not even a null.
+  if (isOld ? type === 'added' || column?.left === -1 : column?.right === -1) return null;
+  return <Cell value={(isOld ? before : after)[at]} />;
+}
+
+const POSITION = 'position';
+const ROW = 'row';
+const COLUMN = 'column ';
+
+/** Return what the address names; the name of a column may be any. */
+function matchOf(text = ''): Match | undefined {
+  if (text.startsWith(COLUMN)) return { by: 'column', name: text.slice(COLUMN.length) };
+  return text === POSITION || text === ROW ? { by: text } : undefined;
+}
+
+function Matching({ match, keys }: Pick<TableAnswer, 'match' | 'keys'>) {
+  const [, setQuery] = useQuery();
+  return (
+    <label class={`bar ${styles.matching}`}>
+      Match rows by
+      <select
+        class="select"
+        value={match.by === 'column' ? COLUMN + match.name : match.by}
+        onChange={event => setQuery({ match: event.currentTarget.value }, true)}
+      >
+        {keys.map(({ name, isUnique }) => (
+          <option key={name} value={COLUMN + name}>
+            {name || '(no name)'}
+            {!isUnique && ' (repeats)'}
+          </option>
+        ))}
+        <option value={ROW}>the whole row</option>
+        <option value={POSITION}>position</option>
+      </select>
+    </label>
+  );
+}
+
+const TYPES: readonly RowChangeType[] = ['changed', 'added', 'removed'];
+
+/** Counts the changed rows of each type, and shows those of one. */
+function RowTypes({ counts }: Pick<TableAnswer, 'counts'>) {
+  const [{ rows }, setQuery] = useQuery();
+  return (
+    <fieldset class="bar" aria-label="Show changed rows">
+      {TYPES.map(type => (
+        <Button
+          key={type}
+          isSmall
+          aria-pressed={rows === type}
+          disabled={!counts[type]}
+          onClick={() => setQuery({ rows: rows === type ? undefined : type }, true)}
+        >
+          <Sign type={type} />
+          {countText(counts[type], 'row')} {type}
+        </Button>
+      ))}
+    </fieldset>
   );
 }

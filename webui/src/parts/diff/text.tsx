@@ -1,98 +1,50 @@
 /** Two texts side by side, by line; one below the other on a narrow screen. Equal parts fold away. */
 
-import { diffLines } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
+import { useResource } from '../../api/resource';
 import { Button } from '../button';
 import { beginning, LIMITS } from '../limits';
-import { Notice } from '../state';
+import { Notice, Problem, Skeleton } from '../state';
+import { timedWorker } from '../timed-worker';
 import { countText } from '../words';
+import {
+  type Fold,
+  firstFolds,
+  foldsOf,
+  isSame,
+  type Line,
+  linesOf,
+  pairsOf,
+  type Run,
+} from './text-lines';
+import address from './text-worker?worker&url';
 
-interface Line {
-  kind: 'same' | 'added' | 'removed';
-  text: string;
-  left?: number;
-  right?: number;
-}
-
-interface Pair {
-  left?: Line;
-  right?: Line;
-}
-
-const TIMEOUT_MS = 3000;
-/** Lines that are shown around a change. */
-const AROUND = 3;
 const SHOWN = 2000;
+
+const ask = timedWorker<[string, string], Run[]>(address, LIMITS.compared_time_ms);
 
 function isShort(text: string): boolean {
   return beginning(text, LIMITS.compared_lines, text.length).length === text.length;
 }
 
-/** Return the lines of both texts; nothing if it would take too long to find them. */
-function linesOf(before: string, after: string): Line[] | undefined {
-  if (!isShort(before) || !isShort(after)) return undefined;
-  const parts = diffLines(before, after, { timeout: TIMEOUT_MS });
-  if (!parts) return undefined;
-  const lines: Line[] = [];
-  let left = 1;
-  let right = 1;
-  for (const part of parts) {
-    const texts = part.value.split('\n');
-    if (texts.at(-1) === '') texts.pop();
-    for (const text of texts) {
-      if (part.added) lines.push({ kind: 'added', text, right: right++ });
-      else if (part.removed) lines.push({ kind: 'removed', text, left: left++ });
-      else lines.push({ kind: 'same', text, left: left++, right: right++ });
-    }
-  }
-  return lines;
+interface TextDiffProps {
+  /** Equal ones have equal texts. */
+  id: string;
+  before: string;
+  after: string;
 }
 
-/** Put removed lines beside the added ones that follow them. */
-function pairsOf(lines: readonly Line[]): Pair[] {
-  const pairs: Pair[] = [];
-  let free = 0;
-  for (const line of lines) {
-    const beside = line.kind === 'added' ? pairs[free] : undefined;
-    if (line.kind === 'same') pairs.push({ left: line, right: line });
-    else if (line.kind === 'removed') pairs.push({ left: line });
-    else if (beside) beside.right = line;
-    else pairs.push({ right: line });
-    if (line.kind === 'same') free = pairs.length;
-    else if (line.kind === 'added') free += 1;
-  }
-  return pairs;
-}
-
-interface FoldProps {
-  isFolded: boolean;
-  pairs: Pair[];
-}
-
-const isSame = (pair: Pair) => pair.left?.kind === 'same';
-
-/** Return runs of pairs: those near a change to show, the others to fold. */
-function foldsOf(pairs: readonly Pair[]): FoldProps[] {
-  const isNear = new Uint8Array(pairs.length);
-  pairs.forEach((pair, index) => {
-    if (!isSame(pair)) isNear.fill(1, Math.max(0, index - AROUND), index + AROUND + 1);
-  });
-  const folds: FoldProps[] = [];
-  pairs.forEach((pair, index) => {
-    const isFolded = !isNear[index];
-    const last = folds.at(-1);
-    if (last?.isFolded === isFolded) last.pairs.push(pair);
-    else folds.push({ isFolded, pairs: [pair] });
-  });
-  return folds;
-}
-
-export function TextDiff({ before, after }: { before: string; after: string }) {
-  const folds = useMemo(() => {
-    const lines = linesOf(before, after);
-    return lines && foldsOf(pairsOf(lines));
-  }, [before, after]);
+export function TextDiff({ id, before, after }: TextDiffProps) {
+  const { data, failure, reload } = useResource(['text diff', id], async () =>
+    isShort(before) && isShort(after) ? ask([before, after]) : null,
+  );
+  const folds = useMemo(
+    () => data && foldsOf(pairsOf(linesOf(before, after, data))),
+    [data, before, after],
+  );
   const [most, setMost] = useState(SHOWN);
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (folds === undefined) return <Skeleton />;
   if (!folds)
     return (
       <Notice>
@@ -100,11 +52,11 @@ export function TextDiff({ before, after }: { before: string; after: string }) {
         versions to compare them.
       </Notice>
     );
-  const shown = foldsOfLines(folds, most);
+  const shown = firstFolds(folds, most);
   return (
     <section class="table-box text-diff" aria-label="Changed lines">
       {shown.map((fold, index) => (
-        <Fold key={index} {...fold} />
+        <FoldView key={index} {...fold} />
       ))}
       {shown.length < folds.length && (
         <Button isSmall kind="ghost" icon="down" onClick={() => setMost(most + SHOWN)}>
@@ -115,17 +67,7 @@ export function TextDiff({ before, after }: { before: string; after: string }) {
   );
 }
 
-/** Return the first folds, until they show so many lines. */
-function foldsOfLines(folds: readonly FoldProps[], most: number): readonly FoldProps[] {
-  let lines = 0;
-  const end = folds.findIndex(({ isFolded, pairs }) => {
-    lines += isFolded ? 1 : pairs.length;
-    return lines > most;
-  });
-  return end < 0 ? folds : folds.slice(0, end + 1);
-}
-
-function Fold({ isFolded, pairs }: FoldProps) {
+function FoldView({ isFolded, pairs }: Fold) {
   const [shown, setShown] = useState(isFolded ? 0 : SHOWN);
   const rest = pairs.length - shown;
   return (

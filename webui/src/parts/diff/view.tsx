@@ -17,6 +17,8 @@ import { ObjectDiff } from './object';
 import { countRows, type DiffRow, type DiffSource, TYPES } from './source';
 import { type TreeRow, useTree } from './tree';
 
+const OF_ONE_OBJECT = ['match', 'rows', 'sort', 'order', 'filter'];
+
 interface DiffProps {
   source: DiffSource;
   /** Shown in place of a diff without changes. */
@@ -42,7 +44,9 @@ export function Diff({ source, empty, rowActions, version = 0 }: DiffProps) {
   }
   const all = pages.items.filter(row => !type || row.type === type);
   const at = object ? pages.items.findIndex(row => row.path === object) : -1;
-  const open = (path: string | undefined) => setQuery({ object: path });
+  // The next object has other columns.
+  const open = (path: string | undefined) =>
+    setQuery({ object: path, ...Object.fromEntries(OF_ONE_OBJECT.map(name => [name, undefined])) });
   const shared = { source, rowActions, open };
   return (
     <>

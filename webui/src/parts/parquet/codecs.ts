@@ -3,15 +3,11 @@
 import { gunzipSync } from 'fflate';
 import { decompress } from 'fzstd';
 import type { Compressors } from 'hyparquet';
-import { Failure } from '../../api/client';
 
 /** Refuse a codec that needs WebAssembly or much code, in words. */
 function unread(codec: string) {
   return (): Uint8Array => {
-    throw new Failure(
-      `The page cannot read ${codec}-compressed Parquet. Download the file instead.`,
-      -1,
-    );
+    throw new Error(`The page cannot read ${codec}-compressed Parquet.`);
   };
 }
 

@@ -10,6 +10,11 @@ export type Type =
   | { is: 'map'; name: string; key: Type; value: Type }
   | { is: 'struct'; name: string; fields: readonly { name: string; type: Type }[] };
 
+/** Return whether the texts of the values are numbers. */
+export function isNumber(type: Type): boolean {
+  return type.is === 'leaf' && type.isBare === true && type.name !== 'boolean';
+}
+
 /** Those the reader decodes by itself, with whatever is in them. */
 export function isDecoded({ element }: SchemaTree): boolean {
   return /^(VARIANT|GEOMETRY|GEOGRAPHY)$/.test(logicalOf(element)?.type ?? '');

@@ -1,7 +1,7 @@
 /** Parquet: the schema and a hundred rows at a time; only the needed ranges are read. */
 
 import { type AsyncBuffer, cachedAsyncBuffer } from 'hyparquet';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
@@ -9,13 +9,13 @@ import type { Column } from '../../../parts/column-head';
 import { LIMITS } from '../../../parts/limits';
 import { openParquet, type ParquetFile, readRows } from '../../../parts/parquet/columns';
 import { factsOf } from '../../../parts/parquet/statistics';
-import { textOf } from '../../../parts/parquet/types';
+import { isNumber, textOf } from '../../../parts/parquet/types';
 import { Problem, Skeleton } from '../../../parts/state';
-import { TableView } from '../../../parts/table-view';
+import { arrange } from '../../../parts/table-model';
+import { ROWS, useArranging } from '../../../parts/table-query';
+import { Cell, TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
 import type { PreviewProps } from './props';
-
-const ROWS = 100;
 
 const MOST = { characters: LIMITS.cell_characters, bytes: LIMITS.cell_bytes };
 
@@ -28,20 +28,26 @@ function columnsOf({ columns }: ParquetFile): Column[] {
   return columns.map(column => ({
     name: column.name,
     type: shortened(column.type.name),
-    isNumber: column.type.is === 'leaf' && column.type.isBare,
-    facts: () => factsOf(column, MOST),
+    isNumber: isNumber(column.type),
+    facts: () => [factsOf(column, MOST)],
   }));
 }
 
+interface Row {
+  number: number;
+  cells: (string | undefined)[];
+}
+
 /** Return the texts of the rows, of as many columns as show. */
-async function textsOf(source: AsyncBuffer, file: ParquetFile, from: number, to: number) {
+async function rowsOf(source: AsyncBuffer, file: ParquetFile, from: number, to: number) {
   const rows = await readRows(source, file, { count: LIMITS.columns, from, to });
-  return rows.map(row =>
-    row.map((value, at) => {
-      const column = file.columns[at];
+  return rows.map((row, at): Row => {
+    const cells = row.map((value, place) => {
+      const column = file.columns[place];
       return column && textOf(column.type, value, MOST);
-    }),
-  );
+    });
+    return { number: from + at + 1, cells };
+  });
 }
 
 /** Throw what a person is told of the error; one that did not come from the server is the file's. */
@@ -65,7 +71,6 @@ const noRows = blameFile(
 );
 
 export default function ParquetPreview({ place, stats }: PreviewProps) {
-  const [page, setPage] = useState<[number, number]>([0, ROWS]);
   const file = useMemo<AsyncBuffer>(
     () =>
       cachedAsyncBuffer({
@@ -75,19 +80,34 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
       }),
     [place.repository, place.ref, place.path, stats.checksum],
   );
-  const head = useResource(['parquet', place, stats.checksum], async () => {
-    const opened = await openParquet(file).catch(noFile);
-    return { opened, columns: columnsOf(opened), count: Number(opened.metadata.num_rows) };
-  });
-  const rows = useResource(['rows', place, page, Boolean(head.data)], async () => {
-    if (!head.data) return undefined;
-    const [from, to] = page;
-    return textsOf(file, head.data.opened, from, Math.min(head.data.count, to)).catch(noRows);
-  });
-  if (head.failure) return <Problem failure={head.failure} retry={head.reload} />;
-  if (!head.data) return <Skeleton lines={8} />;
-  const { opened, columns, count } = head.data;
+  const { data, failure, reload } = useResource(['parquet', place, stats.checksum], () =>
+    openParquet(file).catch(noFile),
+  );
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  const name = `${place.ref} ${place.path} ${stats.checksum}`;
+  return <Rows key={name} source={file} opened={data} />;
+}
+
+function Rows({ source, opened }: { source: AsyncBuffer; opened: ParquetFile }) {
+  const arranging = useArranging();
+  const { arrangement, start } = arranging;
   const { metadata } = opened;
+  const columns = useMemo(() => columnsOf(opened), [opened]);
+  const count = Number(metadata.num_rows);
+  // To sort and to search, a page of rows is not enough.
+  const isArranged = Boolean(arrangement.sort || arrangement.filter);
+  const most = Math.ceil(LIMITS.arranged_cells / Math.min(columns.length, LIMITS.columns));
+  const from = isArranged ? 0 : start;
+  const to = Math.min(count, isArranged ? most : start + ROWS);
+  const { data, failure, reload } = useResource(['rows of Parquet', from, to], () =>
+    rowsOf(source, opened, from, to).catch(noRows),
+  );
+  const rows = useMemo(() => {
+    if (!data || !isArranged) return data;
+    const places = arrange(columns, data, arrangement, (row, at) => row.cells[at]);
+    return places.map(place => data[place] as Row);
+  }, [data, arrangement.sort, arrangement.isDescending, arrangement.filter]);
   const codecs = new Set(
     metadata.row_groups.flatMap(group => group.columns.map(each => each.meta_data?.codec)),
   );
@@ -97,12 +117,18 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
         {countText(count, 'row')}, {countText(columns.length, 'column')},{' '}
         {countText(metadata.row_groups.length, 'row group')}, {[...codecs].join(', ')}
       </p>
-      <Problem failure={rows.failure} retry={rows.reload} />
+      <Problem failure={failure} retry={reload} />
       <TableView
         columns={columns}
-        count={count}
-        rows={() => rows.data}
-        onPage={(from, to) => setPage([from, to])}
+        arranging={arranging}
+        count={isArranged ? (rows?.length ?? 0) : count}
+        rows={isArranged ? rows?.slice(start, start + ROWS) : rows}
+        among={
+          isArranged && to < count
+            ? `the first ${to.toLocaleString('en')} of ${countText(count, 'row')}`
+            : undefined
+        }
+        cell={(row, at) => <Cell value={row.cells[at]} />}
       />
     </div>
   );
