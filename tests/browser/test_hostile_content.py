@@ -1,5 +1,7 @@
 """Whatever people name their objects and write into them, a page acts on that object alone."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -15,6 +17,19 @@ README = b"""# Attack
 ![logout](/logout) <script>document.title = 'attacked'</script> <b onclick="alert(1)">bold</b>
 <a href="javascript:alert(1)">link</a> <form action="/logout"><button>press</button></form>
 """
+HOSTILE_HTML = """<style>body { display: none } * { background: url(/logout) }</style>
+<div style="position: fixed; inset: 0; background: url(/logout)" id="root" class="dialog">over</div>
+<iframe src="/logout"></iframe><object data="/logout"></object><embed src="/logout">
+<svg><script>document.title = 'attacked'</script><image href="/logout"/></svg>
+<math><mtext><table><mglyph><style><img src=/logout onerror="document.title='attacked'"></style></table></math>
+<img src="//example.invalid/x.png"><img src="data:text/html,x"><link rel="stylesheet" href="/logout">
+<noembed><img src="/logout"></noembed><template><img src="/logout"></template>
+<input autofocus onfocus="document.title='attacked'"><meta http-equiv="refresh" content="0;url=/logout">
+<p>the end</p>
+"""
+FORBIDDEN = (
+    "video, audio, source, script, form, style, iframe, object, embed, svg, math, link, input, meta"
+)
 
 
 @pytest.fixture
@@ -56,6 +71,37 @@ def test_a_document_of_a_lake_neither_runs_script_nor_ends_the_session(visit, cl
     assert "attacked" not in page.title()
     page.reload()
     expect(page.get_by_role("heading", name="Attack")).to_be_visible()
+
+
+@pytest.mark.parametrize("where", ["source", "output"])
+def test_a_notebook_neither_runs_script_nor_asks_for_anything(visit, client, where):
+    hostile = README.decode() + HOSTILE_HTML
+    cells = {
+        "source": {"cell_type": "markdown", "source": hostile},
+        "output": {
+            "cell_type": "code",
+            "source": "",
+            "outputs": [
+                {"output_type": "display_data", "metadata": {}, "data": {"text/html": hostile}},
+            ],
+        },
+    }
+    content = json.dumps({"cells": [cells[where]], "nbformat": 4}).encode()
+    repository = lakes.create(client, files={"a.ipynb": content})
+    visit.allow_errors("Executing inline event handler")
+    visit.expect_statuses(404)
+    asked = []
+    visit.page.on("request", lambda request: asked.append(request.url))
+    page = visit.open(f"/repositories/{repository.id}/object?ref=main&path=a.ipynb")
+    main = page.get_by_role("main")
+    expect(main.get_by_text("bold")).to_be_visible()
+    expect(main.get_by_text("the end")).to_be_visible()
+    assert main.locator(".prose").locator(FORBIDDEN).count() == 0
+    assert (
+        main.locator(".prose [style], .prose [class], .prose [id], .prose [onerror]").count() == 0
+    )
+    assert [url for url in asked if url.endswith("/logout") or "example" in url] == []
+    assert "attacked" not in page.title()
 
 
 def test_deleting_an_object_named_like_its_folder_leaves_the_folder(visit, marked):

@@ -1,5 +1,6 @@
 """Every kind of object shows its content; none runs a script, and a broken one says that it is broken."""
 
+import base64
 import io
 import json
 import re
@@ -24,13 +25,45 @@ SVG = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="top.ran = 1">'
     b'<script>top.ran = 1</script><rect width="40" height="40"/></svg>'
 )
+RED, END = "\x1b[31m", "\x1b[0m"
+TABLE = (
+    '<div><style scoped>td { color: red }</style><table border="1" class="dataframe"><thead>'
+    '<tr style="text-align: right;"><th></th><th>amount</th></tr></thead>'
+    f"<tbody><tr><th>0</th><td>42.50</td></tr></tbody></table>{SCRIPT}</div>"
+)
+
+
+def output(data, **rest):
+    return {"output_type": "display_data", "metadata": {}, "data": data, **rest}
+
+
 NOTEBOOK = {
     "cells": [
-        {"cell_type": "markdown", "source": ["# A study\n", SCRIPT]},
+        {
+            "cell_type": "markdown",
+            "source": [
+                "# A study\n",
+                SCRIPT,
+                "\n\n$a_1 * b_2$ costs $5\n\n![plot](attachment:a.png)",
+            ],
+            "attachments": {"a.png": {"image/png": base64.b64encode(PIXEL).decode()}},
+        },
         {
             "cell_type": "code",
+            "execution_count": 7,
             "source": "print(6 * 7)",
-            "outputs": [{"text": ["42\n"]}, {"data": {"text/html": [f"<b>x</b>{SCRIPT}"]}}],
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["42\n"]},
+                {"output_type": "stream", "name": "stderr", "text": [" 1%\r50%", "\r100%"]},
+                output({"text/html": TABLE}, output_type="execute_result", execution_count=7),
+                output(
+                    {"image/png": base64.b64encode(PIXEL).decode(), "text/plain": "<Figure>"},
+                    metadata={"image/png": {"width": 30, "height": 20}},
+                ),
+                output({"image/svg+xml": SVG.decode(), "text/plain": "drawing"}),
+                output({"text/html": f"<div></div>{SCRIPT}"}),
+                {"output_type": "error", "traceback": [f"{RED}KeyError{END}", "last line"]},
+            ],
         },
     ],
     "metadata": {"language_info": {"name": "python"}},
@@ -173,12 +206,24 @@ def test_lines_of_json_show_as_a_table_and_those_that_are_none_are_counted(previ
     expect(page.get_by_text("left out")).to_contain_text("not JSON")
 
 
-def test_a_notebook_shows_its_text_code_and_outputs_and_runs_nothing(preview):
-    page = preview("a.ipynb")
-    expect(page.get_by_role("heading", name="A study")).to_be_visible()
-    expect(page.get_by_text("print(6 * 7)")).to_be_visible()
-    expect(page.get_by_text("42", exact=True)).to_be_visible()
-    expect(page.get_by_text("The HTML of this output is left out")).to_be_visible()
+def test_a_notebook_shows_its_text_code_and_outputs_and_runs_nothing(visit, preview):
+    main = preview("a.ipynb").get_by_role("main")
+    expect(main.get_by_role("heading", name="A study")).to_be_visible()
+    # Underscores and stars of formulas are no emphasis, and a price is no formula.
+    expect(main.locator("math")).to_have_text("a1*b2")
+    expect(main.get_by_text("costs $5")).to_be_visible()
+    expect(main.get_by_role("img", name="plot")).to_have_js_property("naturalWidth", 1)
+    expect(main.get_by_text("print(6 * 7)")).to_be_visible()
+    for text in ("In [7]", "Out [7]", "42", "100%", "stderr"):
+        expect(main.get_by_text(text, exact=True)).to_be_visible()
+    cells = main.get_by_role("region", name="Output").get_by_role("cell")
+    expect(cells).to_have_text(["42.50"])
+    figure = main.get_by_role("img", name="<Figure>").bounding_box()
+    assert (figure["width"], figure["height"]) == (30, 20)
+    expect(main.get_by_role("img", name="drawing")).to_have_js_property("naturalWidth", 40)
+    expect(main.get_by_text("KeyError", exact=True)).to_have_class(re.compile("red"))
+    expect(main.get_by_text("The HTML of this output is left out")).to_be_visible()
+    assert visit.serious_barriers() == []
 
 
 def test_a_pdf_shows_in_the_viewer_of_the_browser(visit, preview):

@@ -75,7 +75,7 @@ def test_a_new_column_changes_no_row_and_what_changed_comes_first(visit, compare
             "+Column discount added",
             "~Column amount: decimal(9,2) became decimal(9,4)",
             "~Column id: int32 became int64",
-            "−Column note removed",
+            "\u2212Column note removed",
         ]
     )
     types = page.get_by_role("group", name="Show changed rows").get_by_role("button")

@@ -18,14 +18,14 @@ export const LIMITS = {
   coloured_characters: 200_000,
   coloured_time_ms: 3_000,
   coloured_words: 20_000,
-  /** Of Markdown that is formatted: a short text may need minutes, or ask for any number of elements. */
+  /** Of Markdown and HTML that are formatted: a short text may need minutes, or ask for any number of elements. */
   markdown_bytes: 100_000,
   markdown_time_ms: 1_000,
-  markdown_elements: 5_000,
-  /** Of a notebook: what ends a page of cells, and what a cell shows of its outputs. */
+  html_elements: 5_000,
+  /** Of a notebook: what ends a page of cells, and of the outputs of a cell; and what shows of an output. */
   cells: 100,
   cells_characters: 200_000,
-  outputs: 100,
+  terminal_characters: 1_000_000,
   output_lines: 1_000,
   output_characters: 100_000,
   /** Of a PDF, which the browser shows only as a whole. */

@@ -1,16 +1,18 @@
-/** Notebooks: text, code and their outputs; HTML outputs are left out, since they may hold scripts. */
+/** Notebooks: text, code and their outputs. */
 
-import { useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
-import { Button } from '../../../parts/button';
 import { CodeView } from '../../../parts/code-view';
 import { Guard } from '../../../parts/guard';
-import { beginning, LIMITS } from '../../../parts/limits';
 import { Markdown } from '../../../parts/markdown';
+import type { Resolve } from '../../../parts/safe-html';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
-import { countText } from '../../../parts/words';
-import { type Cell, joined, type Notebook, type Output, pageEnd, parseNotebook } from './cells';
+import { resolver } from '../readme';
+import { attachmentOf, type Cell, cellOf, parseNotebook, withoutScheme } from './cells';
+import styles from './notebook.module.css';
+import { Outputs } from './outputs';
+import { Paged } from './paged';
 import type { PreviewProps } from './props';
 
 export default function NotebookPreview({ place, stats }: PreviewProps) {
@@ -21,6 +23,7 @@ export default function NotebookPreview({ place, stats }: PreviewProps) {
       return parseNotebook(text) ?? text;
     },
   );
+  const resolve = useMemo(() => resolver(place), [place.repository, place.ref, place.path]);
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (data === undefined) return <Skeleton lines={8} />;
   if (typeof data === 'string')
@@ -33,79 +36,60 @@ export default function NotebookPreview({ place, stats }: PreviewProps) {
         <CodeView text={data} language="json" />
       </div>
     );
-  return <Cells notebook={data} />;
-}
-
-function Cells({ notebook: { cells, language } }: { notebook: Notebook }) {
-  const [end, setEnd] = useState(() => pageEnd(cells, 0));
   return (
     <div class="stack">
-      {cells.slice(0, end).map((cell, index) => (
-        <Guard key={index} told="This cell cannot be shown. Download the notebook to see it.">
-          <CellView cell={cell as Cell} language={language} />
-        </Guard>
-      ))}
-      {end < cells.length && (
-        <div class="bar small">
-          <span class="quiet">
-            The first {end.toLocaleString('en')} of {countText(cells.length, 'cell')}
-          </span>
-          <Button isSmall onClick={() => setEnd(pageEnd(cells, end))}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <Paged items={data.cells} name="cell">
+        {cells =>
+          cells.map((cell, at) => (
+            <Guard key={at} told="This cell cannot be shown. Download the notebook to see it.">
+              <CellView value={cell} language={data.language} resolve={resolve} />
+            </Guard>
+          ))
+        }
+      </Paged>
     </div>
   );
 }
 
-function CellView({ cell, language }: { cell: Cell; language: string }) {
-  const source = joined(cell.source);
-  const outputs = cell.outputs ?? [];
+interface CellProps {
+  value: unknown;
+  language: string;
+  resolve: Resolve;
+}
+
+function CellView({ value, language, resolve }: CellProps) {
+  const cell = useMemo(() => cellOf(value), [value]);
+  if (cell.kind === 'markdown') return <Text cell={cell} resolve={resolve} />;
   return (
     <div class="stack tight">
-      {cell.cell_type === 'markdown' ? (
-        <Markdown text={source} />
-      ) : (
-        <CodeView text={source} language={language} />
-      )}
-      {outputs.slice(0, LIMITS.outputs).map((output, at) => (
-        <Guard key={at} told="This output cannot be shown. Download the notebook to see it.">
-          <Shown output={output} />
-        </Guard>
-      ))}
-      {outputs.length > LIMITS.outputs && (
-        <p class="small quiet">
-          {countText(outputs.length - LIMITS.outputs, 'more output')} of this cell are left out.
-          Download the notebook for them.
-        </p>
-      )}
+      <div class={styles.cell}>
+        <span class={styles.prompt}>
+          {cell.kind === 'raw' ? 'Raw' : `In [${cell.count ?? ' '}]`}
+        </span>
+        <div class="grow">
+          <CodeView text={cell.source} language={cell.kind === 'raw' ? undefined : language} />
+        </div>
+      </div>
+      <Guard told="The outputs of this cell cannot be shown. Download the notebook to see them.">
+        <Outputs outputs={cell.outputs} />
+      </Guard>
     </div>
   );
 }
 
-function Shown({ output }: { output: Output }) {
-  const data = output.data ?? {};
-  const image = ['image/png', 'image/jpeg'].find(type => data[type]);
-  if (image)
-    return (
-      <img src={`data:${image};base64,${joined(data[image]).replace(/\s/g, '')}`} alt="Output" />
-    );
-  const text = joined(output.text ?? data['text/plain'] ?? output.traceback);
-  const shown = beginning(text, LIMITS.output_lines, LIMITS.output_characters);
+/** Markdown, whose images may be in the cell itself. */
+function Text({ cell, resolve }: { cell: Cell; resolve: Resolve }) {
+  const withAttachments = useMemo<Resolve>(
+    () => (address, isImage) =>
+      (isImage && attachmentOf(cell, address)) || resolve(address, isImage),
+    [cell, resolve],
+  );
   return (
-    <>
-      {shown && <pre class="wrap-anywhere">{shown}</pre>}
-      {shown.length < text.length && (
-        <p class="small quiet">
-          The rest of this output is left out. Download the notebook for it.
-        </p>
-      )}
-      {Boolean(data['text/html']) && (
-        <p class="small quiet">
-          The HTML of this output is left out. Download the notebook for it.
-        </p>
-      )}
-    </>
+    <div class={styles.cell}>
+      <span class={styles.prompt} />
+      <div class="grow">
+        <Markdown text={withoutScheme(cell.source)} resolve={withAttachments} />
+      </div>
+    </div>
   );
 }
