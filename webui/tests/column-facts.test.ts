@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { factsOf } from '../src/parts/column-facts';
 
-test('texts that are all numbers are compared as numbers, and counted in ranges', () => {
+test('texts that are all numbers are compared as numbers, shown as written, and counted in ranges', () => {
   const { about, histogram, ...facts } = factsOf(['9', 10, '', null, '10'], 'Of 5 rows');
   assert.equal(about, 'Of 5 rows');
-  assert.deepEqual(facts, { type: 'number', nulls: 2, min: 9, max: 10, distinct: 2 });
+  assert.deepEqual(facts, { type: 'number', nulls: 2, min: '9', max: '10', distinct: 2 });
   assert.deepEqual([histogram?.length, histogram?.[0], histogram?.at(-1)], [16, 1, 2]);
 });
 
