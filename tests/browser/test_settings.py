@@ -124,7 +124,7 @@ def test_a_collection_is_followed_to_its_end_and_its_report_is_read(visit, clien
     page = visit.open(settings(repository, "retention"))
     page.get_by_role("button", name="Start a dry run").click()
     page.get_by_role("dialog").get_by_role("button", name="Start a dry run").click()
-    row = page.get_by_role("list", name="Collections").get_by_role("listitem")
+    row = page.get_by_role("list", name="Clean-ups").get_by_role("listitem")
     expect(row).to_contain_text("running")
     assert [each["dry_run"] for each in asked] == [True]
     run.update(state="succeeded", marked_objects=2, marked_bytes=30, text="nothing was deleted")
@@ -141,7 +141,7 @@ def test_a_dry_run_is_followed_to_its_report_and_deletes_nothing(visit, client, 
     page = visit.open(settings(repository, "retention"))
     page.get_by_role("button", name="Start a dry run").click()
     page.get_by_role("dialog").get_by_role("button", name="Start a dry run").click()
-    row = page.get_by_role("list", name="Collections").get_by_role("listitem")
+    row = page.get_by_role("list", name="Clean-ups").get_by_role("listitem")
     expect(row).to_contain_text("running")
     expect(row).to_contain_text("succeeded", timeout=300_000)
     # Nothing here is old enough to be garbage.

@@ -60,8 +60,10 @@ def test_a_word_that_is_typed_into_a_search_is_one_request(visit, repository, se
     address, label = SEARCHES[search]
     page = visit.open(address.format(repository.id))
     asked = requests_of(visit, page.get_by_label(label))
-    assert len(asked) == 1, asked
-    assert LETTERS in asked[0]
+    # The last commits of a listing are another request.
+    listed = [url for url in asked if "/last_commits?" not in url]
+    assert len(listed) == 1 >= len(asked) - len(listed), asked
+    assert LETTERS in listed[0]
 
 
 def test_a_ref_that_is_typed_is_one_request(visit, repository):

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { problemOfName as problemOfRef } from '../src/pages/refs/names';
-import { problemOfName as problemOfRepository } from '../src/pages/repositories/name';
+import {
+  problemOfNamespace,
+  problemOfName as problemOfRepository,
+} from '../src/pages/repositories/name';
 
 const NAMES: [string, good: string[], wrong: string[], (name: string) => string | undefined][] = [
   [
@@ -29,3 +32,12 @@ for (const [kind, good, wrong, problemOf] of NAMES)
     for (const name of good) assert.equal(problemOf(name), undefined, name);
     for (const name of wrong) assert.ok(problemOf(name), name);
   });
+
+test('a namespace in use asks for another prefix, and other refusals stay as they are', () => {
+  const refusal = 'failed to create repository: … storage namespace already in use';
+  assert.equal(
+    problemOfNamespace('s3://lake/a', refusal),
+    's3://lake/a already holds a repository: choose another prefix.',
+  );
+  assert.equal(problemOfNamespace('s3://lake/a', 'invalid namespace'), 'invalid namespace');
+});

@@ -89,10 +89,6 @@ DESTINATION_PREFIX = _one(
     _objects_below("{repository}", "{destination prefix}"),
     lambda request: _objects_below(request.repository, request.query.given_text("dest_prefix")),
 )
-LISTED_OBJECTS = _one(
-    _objects_below("{repository}", "{prefix}"),
-    lambda request: _objects_below(request.repository, request.query.text("prefix")),
-)
 # All that the glob can match begins with its prefix.
 GLOB = _one(
     _objects_below("{repository}", "{prefix of the glob}"),

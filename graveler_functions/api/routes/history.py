@@ -44,7 +44,8 @@ def list_object_history(request: Request) -> ApiAnswer:
     parameters=PAGE,
     answers={200: Listing[schemas.LastCommitRow]},
 )
-@checked(Needs(On(Action.READ_OBJECT, named.LISTED_OBJECTS), On(Action.READ_BRANCH, named.REF)))
+# Those of a listing and of a log, which together say as much.
+@checked(Needs(On(Action.LIST_OBJECTS, named.REPOSITORY), On(Action.READ_BRANCH, named.REF)))
 def list_last_commits(request: Request) -> ApiAnswer:
     query = request.query
     page = last_commits.list_last_commits(

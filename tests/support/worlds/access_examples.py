@@ -153,7 +153,7 @@ OF_OBJECTS = {
     "listLastCommits": Example(
         "GET",
         f"{_R}/objects/last_commits?prefix=a/",
-        (("fs:ReadObject", f"{REPO}/object/a/*"), ("fs:ReadBranch", MAIN)),
+        (("fs:ListObjects", REPO), ("fs:ReadBranch", MAIN)),
     ),
     "stageObject": Example(
         "PUT",

@@ -13,8 +13,8 @@ interface SuggestProps {
   icon: IconName;
   value: string;
   onText: (text: string) => void;
-  /** The names that are found for the value. */
-  suggestions: readonly string[];
+  /** The names that are found for the value; none while they are being found: earlier ones stay. */
+  suggestions: readonly string[] | undefined;
   hint?: string;
   problem?: string;
   disabled?: boolean;
@@ -26,9 +26,11 @@ export function SuggestField(props: SuggestProps) {
   const { disabled, required = true } = props;
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
+  const known = useRef<readonly string[]>([]);
+  known.current = suggestions ?? known.current;
   const close = () => setOpen(false);
   useOutside(anchor, isOpen, close);
-  const names = isOpen ? suggestions.filter(name => name !== value && name.startsWith(value)) : [];
+  const names = isOpen ? known.current.filter(name => name !== value && name.startsWith(value)) : [];
   const { input, options } = useCombobox({
     text: value,
     onText: text => {

@@ -79,7 +79,7 @@ export function RepositoryFrame() {
             title={`There is no repository ${name}`}
             actions={<LinkButton href={links.repositories()}>All repositories</LinkButton>}
           >
-            It may have been deleted, or its name is another one.
+            It may have been deleted, or the name is different.
           </Empty>
         ) : (
           <Problem failure={failure} retry={reload} />

@@ -170,7 +170,7 @@ interface NameFieldProps {
 /** A field for the name of something that exists; the server finds the names that begin so. */
 export function NameField({ suggest, ...field }: NameFieldProps) {
   const { data } = useResource(suggest(useSettled(field.value)));
-  return <SuggestField {...field} suggestions={data?.results.map(({ id }) => id) ?? []} />;
+  return <SuggestField {...field} suggestions={data?.results.map(({ id }) => id)} />;
 }
 
 function AddNamed({

@@ -147,7 +147,7 @@ function Effective({ id: userId, version }: { id: string; version: number }) {
             </a>
           </>
         )}
-        empty={<p class="quiet">None: this user may do nothing. Add a group, or give rights.</p>}
+        empty={<p class="quiet">None. Without a group or a policy, this user has no rights.</p>}
       />
     </section>
   );

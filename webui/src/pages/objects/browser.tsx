@@ -200,7 +200,7 @@ function Uncommitted({ directory }: { directory: Directory }) {
       title="See all uncommitted changes of the branch"
     >
       {data.isCut && 'more than '}
-      {countText(data.count, 'uncommitted entry', 'uncommitted entries')}
+      {countText(data.count, 'uncommitted change', 'uncommitted changes')}
     </a>
   );
 }

@@ -124,7 +124,7 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
         Delete {chosen.length.toLocaleString('en')}
       </Button>
       <Button isSmall kind="ghost" onClick={selection.clear}>
-        Choose none
+        Clear selection
       </Button>
     </div>
   );

@@ -47,7 +47,7 @@ export function AddReviewer({ isBusy, disabled, onAdd }: AddProps) {
         icon="user"
         value={name}
         onText={setName}
-        suggestions={data?.results.map(({ id }) => id) ?? []}
+        suggestions={prefix ? data?.results.map(({ id }) => id) : []}
         disabled={disabled}
         required={false}
       />

@@ -10,7 +10,7 @@ import { FormDialog } from '../../parts/dialog';
 import { CheckField, TextField } from '../../parts/field';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { problemOfName } from './name';
+import { problemOfName, problemOfNamespace } from './name';
 
 export function CreateRepository({
   hasSampleData,
@@ -77,7 +77,9 @@ export function CreateRepository({
           setNamespace(text);
           clear();
         }}
-        problem={isNamespace ? failure.message : undefined}
+        problem={
+          isNamespace ? problemOfNamespace(namespace ?? suggested, failure.message) : undefined
+        }
         required
       />
       <TextField label="Default branch" value={branch} onText={setBranch} required />

@@ -6,3 +6,10 @@ export function problemOfName(name: string): string | undefined {
     ? undefined
     : 'Use 3 to 63 lower-case letters, digits and hyphens; begin with a letter or digit.';
 }
+
+/** Say why a storage namespace was refused; `message` is the server's. */
+export function problemOfNamespace(namespace: string, message: string): string {
+  return message.includes('storage namespace already in use')
+    ? `${namespace} already holds a repository: choose another prefix.`
+    : message;
+}

@@ -31,18 +31,18 @@ export function Collections() {
     <section class="stack" aria-labelledby="collections">
       <div class="bar">
         <h2 class="grow" id="collections">
-          Collections
+          Clean-ups
         </h2>
         <Button icon="play" disabled={read_only} title={why} onClick={() => setStarting('dry')}>
           Start a dry run
         </Button>
         <Button icon="trash" disabled={read_only} title={why} onClick={() => setStarting('real')}>
-          Collect now
+          Clean up now
         </Button>
       </div>
       <PagedList
         pages={pages}
-        label="Collections"
+        label="Clean-ups"
         keyOf={run => run.run_id}
         row={run => (
           <CollectionRow
@@ -52,9 +52,9 @@ export function Collections() {
           />
         )}
         empty={
-          <Empty icon="clock" title="Nothing was collected yet">
-            A collection deletes from storage what no rule keeps. A dry run only reports what it
-            would delete.
+          <Empty icon="clock" title="No clean-up has run">
+            A clean-up (garbage collection) deletes from storage what no rule keeps. A dry run only
+            reports what it would delete.
           </Empty>
         }
       />
@@ -109,11 +109,11 @@ function CollectionRow({ repository, run: listed, onEnd, onShow }: RowProps) {
           {run.start_time !== undefined && <Time at={run.start_time} />}
           {run.requested_by && ` by ${run.requested_by}`}
         </div>
-        {run.state === 'running' && <Progress label={`Collection ${run.run_id}`} done={0} />}
+        {run.state === 'running' && <Progress label={`Clean-up ${run.run_id}`} done={0} />}
         {run.error && <div class="small wrap-anywhere">{run.error}</div>}
         <Problem failure={failure} retry={reload} />
       </div>
-      <Button isSmall onClick={onShow} aria-label={`Report of collection ${run.run_id}`}>
+      <Button isSmall onClick={onShow} aria-label={`Report of clean-up ${run.run_id}`}>
         Report
       </Button>
     </>
@@ -147,7 +147,7 @@ function Report({ repository, id, onClose }: ReportProps) {
   const { data, failure, reload } = useRun(repository, id, true);
   usePolling(data?.state === 'running', POLL_MS, reload);
   return (
-    <Dialog title={`Collection ${id}`} isWide onClose={onClose}>
+    <Dialog title={`Clean-up ${id}`} isWide onClose={onClose}>
       <div class="stack">
         <Problem failure={failure} retry={reload} />
         {!data && !failure && <Skeleton />}
@@ -165,7 +165,7 @@ function Report({ repository, id, onClose }: ReportProps) {
             {data.text ? (
               <pre class="code-box">{data.text}</pre>
             ) : (
-              <p class="quiet">There is no report in words for this run.</p>
+              <p class="quiet">This run has no written report.</p>
             )}
           </>
         )}

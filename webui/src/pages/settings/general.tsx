@@ -32,8 +32,8 @@ export function General() {
         </dd>
         <dt>Created</dt>
         <dd>{momentText(repository.creation_date)}</dd>
-        <dt>Changes</dt>
-        <dd>{repository.read_only ? 'Read-only' : 'Allowed'}</dd>
+        <dt>Read-only</dt>
+        <dd>{repository.read_only ? 'Yes' : 'No'}</dd>
       </dl>
       <Metadata />
       <Danger />

@@ -30,7 +30,7 @@ export function Retention() {
         <div class="titles">
           <h1>Retention</h1>
           <p>
-            For how many days objects stay readable after they are deleted or overwritten.
+            How long old versions stay readable after an object is deleted or overwritten.
             <Docs page="garbage-collection.md" />
           </p>
         </div>

@@ -22,7 +22,7 @@ async function start(repository: string, dry_run: boolean, most?: number): Promi
   await answer(
     api.POST('/repositories/{repository}/gc/runs', { params: { path: { repository } }, body }),
   );
-  tell(dry_run ? 'The dry run has started.' : 'The collection has started.');
+  tell(dry_run ? 'The dry run has started.' : 'The clean-up has started.');
 }
 
 export function StartCollection({ isDry, ...rest }: StartProps) {
@@ -38,7 +38,7 @@ function StartDry({ onStarted, onClose }: Omit<StartProps, 'isDry'>) {
   });
   return (
     <FormDialog title="Start a dry run?" action="Start a dry run" {...{ submit, onClose }}>
-      <p>It reports what a collection would delete now. It deletes nothing.</p>
+      <p>It reports what a clean-up would delete now. It deletes nothing.</p>
     </FormDialog>
   );
 }
@@ -55,7 +55,7 @@ function StartReal({ lastDry, onStarted, onClose }: Omit<StartProps, 'isDry'>) {
   return (
     <Confirm
       title="Delete expired objects from storage?"
-      action="Collect now"
+      action="Clean up now"
       mustType={repository}
       {...{ act, onClose }}
     >
@@ -69,7 +69,7 @@ function StartReal({ lastDry, onStarted, onClose }: Omit<StartProps, 'isDry'>) {
           be more by now.
         </p>
       ) : (
-        <p>No dry run has told what this would delete. Start one first to see it.</p>
+        <p>No dry run has shown what this would delete. Start one first.</p>
       )}
       <TextField
         label="Delete nothing if there are more objects than"

@@ -58,7 +58,7 @@ export default function Tasks() {
       <div class="page-head">
         <div class="titles">
           <h1>Tasks</h1>
-          <p>Long work of the last week. It goes on when you leave this page.</p>
+          <p>Background tasks of the last 7 days. They go on when you leave this page.</p>
         </div>
         <Button icon="refresh" isBusy={newest.isLoading && !items.length} onClick={newest.reload}>
           Refresh
@@ -70,7 +70,7 @@ export default function Tasks() {
         keyOf={task => task.id}
         row={task => <TaskRow {...{ repository, task }} onCancel={() => setCancelling(task)} />}
         empty={
-          <Empty icon="task" title="No long work in the last week">
+          <Empty icon="task" title="No background tasks in the last 7 days">
             Imports, large commits and merges, and copies of folders show their progress here.
           </Empty>
         }
