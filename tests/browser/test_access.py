@@ -67,7 +67,7 @@ def test_a_new_user_reads_by_a_group_and_the_explainer_names_the_statement(
     create(visit, "groups", "Create group", group)
     add(page, "Policies", "policy", policy)
     create(visit, "users", "Create user", user)
-    expect(page.get_by_text("None: this user may do nothing")).to_be_visible()
+    expect(page.get_by_text("None. Without a group or a policy")).to_be_visible()
     add(page, "Groups", "group", group)
     effective = page.get_by_role("region", name="Policies in effect")
     expect(effective.get_by_role("link", name=policy)).to_be_visible()
@@ -400,7 +400,7 @@ def test_what_a_form_cannot_say_is_refused_there_and_shown_as_json(visit):
         },
     ]
     text.fill(json.dumps({"statement": statement}))
-    found = dialog.get_by_role("list", name="Check of the statements")
+    found = dialog.get_by_role("list", name="What the check found")
     expect(found).to_contain_text("Statement 1, effect: effect 'alow'; use `allow` or `deny`")
     expect(found).to_contain_text("fs:ReadObject has no effect on these resources")
     expect(dialog.get_by_role("button", name="Show as a form")).to_be_disabled()

@@ -129,7 +129,7 @@ def test_a_collection_is_followed_to_its_end_and_its_report_is_read(visit, clien
     assert [each["dry_run"] for each in asked] == [True]
     run.update(state="succeeded", marked_objects=2, marked_bytes=30, text="nothing was deleted")
     expect(row).to_contain_text("Would delete 2 objects (30 B)")
-    row.get_by_role("button", name="Report of collection").click()
+    row.get_by_role("button", name="Report of clean-up").click()
     expect(page.get_by_role("dialog").locator("pre")).to_contain_text("nothing was deleted")
 
 
@@ -146,7 +146,7 @@ def test_a_dry_run_is_followed_to_its_report_and_deletes_nothing(visit, client, 
     expect(row).to_contain_text("succeeded", timeout=300_000)
     # Nothing here is old enough to be garbage.
     expect(row).to_contain_text("Would delete 0 objects (0 B)")
-    row.get_by_role("button", name="Report of collection").click()
+    row.get_by_role("button", name="Report of clean-up").click()
     report = page.get_by_role("dialog").locator("pre")
     expect(report).to_contain_text("nothing was deleted")
     assert repository.branch("main").object("a.txt").exists()

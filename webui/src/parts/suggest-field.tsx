@@ -30,7 +30,9 @@ export function SuggestField(props: SuggestProps) {
   known.current = suggestions ?? known.current;
   const close = () => setOpen(false);
   useOutside(anchor, isOpen, close);
-  const names = isOpen ? known.current.filter(name => name !== value && name.startsWith(value)) : [];
+  const names = isOpen
+    ? known.current.filter(name => name !== value && name.startsWith(value))
+    : [];
   const { input, options } = useCombobox({
     text: value,
     onText: text => {

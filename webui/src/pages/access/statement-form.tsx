@@ -174,7 +174,7 @@ function PolicyCheck({ text }: { text: string }) {
   ];
   if (!found.length) return null;
   return (
-    <ul class="stack tight" aria-label="Check of the statements" aria-live="polite">
+    <ul class="stack tight" aria-label="What the check found" aria-live="polite">
       {found.map((each, index) => (
         <li key={index}>
           <Notice kind={each.kind}>
