@@ -61,7 +61,9 @@ def test_a_new_user_reads_by_a_group_and_the_explainer_names_the_statement(
     page.get_by_role("button", name="Create policy").click()
     dialog = dialog_of(page, "Create policy")
     dialog.get_by_label("Name", exact=True).fill(policy)
-    dialog.get_by_label("Statements").fill(json.dumps({"statement": reading(repository)}))
+    dialog.get_by_label("Statements", exact=True).fill(
+        json.dumps({"statement": reading(repository)})
+    )
     dialog.get_by_role("button", name="Save policy").click()
     expect(page.get_by_role("region", name="Statement 2")).to_contain_text("Denies")
     create(visit, "groups", "Create group", group)
@@ -118,11 +120,14 @@ def test_a_policy_that_is_no_policy_is_refused_before_it_is_sent(visit):
     page = visit.open("/auth/policies")
     page.get_by_role("button", name="Create policy").click()
     dialog = dialog_of(page, "Create policy")
+    folder = "arn:lakefs:fs:::repository/lake/object/*"
     for text, advice in (
         ('{"statement": [', "This is not JSON"),
         ('{"statements": []}', "Write an object with a list named statement"),
+        ('{"statement": [null]}', "Each statement has"),
+        (json.dumps({"statement": [{"resource": folder}]}), "Each statement has"),
     ):
-        dialog.get_by_label("Statements").fill(text)
+        dialog.get_by_label("Statements", exact=True).fill(text)
         expect(dialog.get_by_role("alert")).to_contain_text(advice)
         expect(dialog.get_by_role("button", name="Save policy")).to_be_disabled()
 
@@ -135,10 +140,10 @@ def test_a_policy_of_an_action_that_does_not_exist_is_refused_and_stays_as_it_wa
     dialog.get_by_label("Name", exact=True).fill(name_of("wrong"))
     statement = [{"effect": "maybe", "action": ["fs:ReadObject"], "resource": "*"}]
     text = json.dumps({"statement": statement})
-    dialog.get_by_label("Statements").fill(text)
+    dialog.get_by_label("Statements", exact=True).fill(text)
     dialog.get_by_role("button", name="Save policy").click()
     expect(dialog.get_by_role("alert")).to_contain_text("effect")
-    expect(dialog.get_by_label("Statements")).to_have_value(text)
+    expect(dialog.get_by_label("Statements", exact=True)).to_have_value(text)
 
 
 def test_a_policy_that_somebody_else_has_changed_is_shown_before_it_is_replaced(visit, client):
@@ -154,7 +159,7 @@ def test_a_policy_that_somebody_else_has_changed_is_shown_before_it_is_replaced(
     dialog = dialog_of(page, f"Edit policy {name}")
     mine = [{"effect": "allow", "action": ["fs:ListObjects"], "resource": "*"}]
     text = json.dumps({"statement": mine})
-    dialog.get_by_label("Statements").fill(text)
+    dialog.get_by_label("Statements", exact=True).fill(text)
     theirs = Policy(id=name, statement=statements("fs:ReadObject", "fs:ReadBranch"))
     auth.update_policy(name, theirs)
     save = dialog.get_by_role("button", name="Save policy")
@@ -162,7 +167,7 @@ def test_a_policy_that_somebody_else_has_changed_is_shown_before_it_is_replaced(
     expect(dialog.get_by_role("alert")).to_contain_text("Somebody has changed the policy")
     expect(dialog.get_by_text("The policy as it is now")).to_be_visible()
     expect(dialog).to_contain_text("fs:ReadBranch")
-    expect(dialog.get_by_label("Statements")).to_have_value(text)
+    expect(dialog.get_by_label("Statements", exact=True)).to_have_value(text)
     assert len(auth.get_policy(name).statement) == 2
     save.click()
     expect(dialog).to_have_count(0)
@@ -389,7 +394,7 @@ def test_what_a_form_cannot_say_is_refused_there_and_shown_as_json(visit):
     expect(dialog.get_by_role("button", name="Give rights")).to_be_disabled()
     dialog.get_by_label("Paths that begin with").fill("a/")
     dialog.get_by_role("button", name="Write as JSON").click()
-    text = dialog.get_by_label("Statements")
+    text = dialog.get_by_label("Statements", exact=True)
     expect(text).to_have_value(re.compile("no-such-lake/object/a/"))
     statement = [
         {"effect": "alow", "action": ["fs:ReadObject"], "resource": "*"},

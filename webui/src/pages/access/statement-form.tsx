@@ -50,12 +50,19 @@ export function statementsIn(draft: Draft): { statement: Statements } | { proble
       : { statement: statementsOf(draft.grants) as Statements };
   try {
     const value = JSON.parse(draft.text);
-    return Array.isArray(value?.statement)
+    if (!Array.isArray(value?.statement))
+      return { problem: 'Write an object with a list named statement.' };
+    return value.statement.every(isStatement)
       ? { statement: value.statement }
-      : { problem: 'Write an object with a list named statement.' };
+      : { problem: 'Each statement has an effect, a list of actions, and a resource.' };
   } catch (error) {
     return { problem: `This is not JSON: ${(error as Error).message}` };
   }
+}
+
+function isStatement(value: unknown): boolean {
+  const { action, resource } = Object(value);
+  return Array.isArray(action) && typeof resource === 'string';
 }
 
 interface StatementFormProps {
