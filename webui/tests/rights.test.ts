@@ -28,6 +28,23 @@ function shown(all: HeldPolicy[]): Record<string, string[]> {
   return Object.fromEntries(rightsOf(all).map(({ title, rights }) => [title, rights.map(text)]));
 }
 
+test('a pattern that begins before the name of a repository is of what is in all of them', () => {
+  for (const resource of ['arn:lakefs:fs:::*', 'arn:lakefs:fs:::repo*']) {
+    const places = shown([held('All', ['deny', ['fs:ReadObject', 'fs:DeleteObject'], resource])]);
+    assert.match(places['All repositories']?.[0] ?? '', /^- read, delete \|/);
+  }
+  const inside = shown([held('Some', ['allow', ['fs:ReadObject'], `${AT}l*e`])]);
+  assert.deepEqual(inside, { 'l*e': ['+ read |  | Some 1'] });
+});
+
+test('whatever leads to further rights is named beside other actions', () => {
+  for (const action of ['UpdatePolicy', 'AddGroupMember', 'DetachPolicy']) {
+    const places = shown([held('Few', ['allow', ['auth:ListUsers', `auth:${action}`], '*'])]);
+    const [told] = places['Users, groups and policies'] ?? [];
+    assert.match(told ?? '', /see users, (write policies|give rights) /);
+  }
+});
+
 test('rights are listed by repository, with what denies them, and the statement that says so', () => {
   const all = [
     held('Reports', ['allow', ['fs:ReadObject'], `${AT}lake/object/reports/*`]),

@@ -66,9 +66,22 @@ const WORDS: Record<Kind, [string, string][]> = {
   accounts: [
     ['see users', 'auth:ListUsers'],
     ['create users', 'auth:CreateUser'],
+    ['delete users', 'auth:DeleteUser'],
     ['write policies', 'auth:CreatePolicy'],
+    ['write policies', 'auth:UpdatePolicy'],
+    ['write policies', 'auth:DeletePolicy'],
     ['give rights', 'auth:AttachPolicy'],
+    ['give rights', 'auth:AddGroupMember'],
+    // Whoever takes away a policy may take away a denial.
+    ['give rights', 'auth:DetachPolicy'],
+    ['give rights', 'auth:RemoveGroupMember'],
+    ['manage groups', 'auth:CreateGroup'],
+    ['manage groups', 'auth:DeleteGroup'],
     ['manage access keys', 'auth:CreateCredentials'],
+    ['manage access keys', 'auth:DeleteCredentials'],
+    // Such a principal logs in as the user.
+    ['manage access keys', 'auth:CreateUserExternalPrincipal'],
+    ['manage access keys', 'auth:DeleteUserExternalPrincipal'],
   ],
 };
 
@@ -96,12 +109,20 @@ function targetsOf(resource: string): Target[] {
   const named = rest.join(':');
   if (service !== 'fs') return [{ ...ACCOUNTS, what: named }];
   const [kind, repository = '', room, ...path] = named.split('/');
+  // `*` and `repo*` match all that is in repositories, and perhaps places of the storage.
+  if (/[*?]/.test(kind ?? '')) {
+    const what = named === '*' ? '' : named;
+    return [
+      { title: EVERYTHING, repository: '*', kinds: WHOLE, what },
+      { ...STORAGE, what },
+    ];
+  }
   if (kind !== 'repository') return [{ ...STORAGE, what: named.replace(/^namespace\//, '') }];
   const title = repository === '*' ? EVERYTHING : repository;
-  // A star at the end also matches what is in the repository.
+  // A star also matches slashes, and so what is in a repository.
   if (room === undefined)
     return [
-      { title, repository, kinds: repository.endsWith('*') ? WHOLE : ['repository'], what: '' },
+      { title, repository, kinds: repository.includes('*') ? WHOLE : ['repository'], what: '' },
     ];
   const found = IN_REPOSITORY.find(each => each === room);
   if (!found) return [{ title, repository, kinds: IN_REPOSITORY, what: '' }];
