@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { folderPlan, objectPlan, versionOf } from '../src/pages/objects/restore/plan';
+import { folderPlan, isFolder, objectPlan, versionOf } from '../src/pages/objects/restore/plan';
 
 const object = (checksum: string, size_bytes: number) => ({
   path: 'a',
@@ -30,6 +30,14 @@ test('an uncommitted change is lost, an uncommitted deletion is not', () => {
   assert.equal(removed.isUndo, true);
   assert.match(removed.effect, /no uncommitted change is left/);
   assert.equal(plan({ uncommitted: 'removed', committed: object('two', 1) }).isUndo, false);
+});
+
+test('other metadata in the last commit are another version', () => {
+  const committed = { ...version, metadata: { by: 'ada' } };
+  assert.equal(plan({ uncommitted: 'changed', committed }).isUndo, false);
+  const same = { ...version, metadata: { by: 'ada', at: '1' } };
+  const other = { ...version, metadata: { at: '1', by: 'ada' } };
+  assert.equal(plan({ uncommitted: 'changed', version: same, committed: other }).isUndo, true);
 });
 
 test('what is not there, or has no data, cannot come back', () => {
@@ -64,4 +72,6 @@ test('a commit that removed an object has its last version before it', () => {
   assert.equal(versionOf('lake', 'a', commit, 'removed').ref, 'c1');
   assert.equal(versionOf('lake', 'a', commit, 'changed').ref, 'c2');
   assert.equal(versionOf('lake', 'a/', commit).before, 'c1');
+  assert.ok(isFolder(versionOf('lake', 'a/', commit)));
+  assert.ok(!isFolder(versionOf('lake', 'a/', commit, 'removed')));
 });

@@ -145,7 +145,9 @@ function Actions({ place, stats, isThere, branch, readOnly, reload }: ActionsPro
         />
       </Menu>
       {open === 'code' && <UseInCode place={place} onClose={() => setOpen(undefined)} />}
-      {open === 'restore' && <RestoreDialog version={place} onClose={() => setOpen(undefined)} />}
+      {open === 'restore' && (
+        <RestoreDialog version={{ ...place, isObject: true }} onClose={() => setOpen(undefined)} />
+      )}
       {open === 'metadata' && (
         <EditMetadata
           place={place}

@@ -18,7 +18,7 @@ import { tell } from '../../../parts/toast';
 import { countText } from '../../../parts/words';
 import { cancelTask, useTasks, WorkView } from '../../../parts/work';
 import { CreateRef } from '../../refs/create';
-import { isFolderPath, type Plan, planOf, type Version } from './plan';
+import { isFolder, type Plan, planOf, type Version } from './plan';
 
 interface RestoreProps {
   version: Version;
@@ -77,11 +77,14 @@ function Asked({ version, branch, onClose, onRestored, onBranch, onNewBranch }: 
   const { data } = plan;
   const submit = useAction(async () => {
     if (!data) return;
-    if (isFolderPath(path)) return setTask(await startFolder(data, branch));
-    await restoreObject(data, branch).catch(error => {
+    const restore = isFolder(version)
+      ? startFolder(version, data, branch).then(setTask)
+      : restoreObject(data, branch);
+    await restore.catch(error => {
       plan.reload(); // shows what is there now
       throw error;
     });
+    if (isFolder(version)) return;
     tell(`${path} is restored on ${branch}.${data.isUndo ? '' : ' Commit it to keep it.'}`);
     onClose();
     onRestored?.();
@@ -158,15 +161,22 @@ async function restoreObject({ from, now, isUndo }: Plan, branch: string): Promi
     else await resetBranch(repository, branch, 'object', path);
   } catch (error) {
     if (!(error instanceof Failure && error.status === 412)) throw error;
-    throw new Failure(
-      `The object on ${branch} has changed meanwhile. Read again what is replaced.`,
-      412,
-    );
+    throw changedMeanwhile('object', branch);
   }
 }
 
-/** Start the task that restores the folder; return its ID. */
-async function startFolder({ from }: Plan, branch: string): Promise<string> {
+function changedMeanwhile(what: string, branch: string): Failure {
+  return new Failure(
+    `The ${what} on ${branch} has changed meanwhile. Read again what is replaced.`,
+    412,
+  );
+}
+
+/** Start the task that restores the folder if the plan is still what it does; return its ID. */
+async function startFolder(version: Version, plan: Plan, branch: string): Promise<string> {
+  const now = await planOf(version, branch, new AbortController().signal);
+  if (JSON.stringify(now) !== JSON.stringify(plan)) throw changedMeanwhile('folder', branch);
+  const { from } = plan;
   const params = { path: { repository: from.repository, branch } };
   const body = { prefix: from.path, ref: from.ref, force: false };
   const address = '/repositories/{repository}/branches/{branch}/objects/restore_prefix';

@@ -17,6 +17,8 @@ import { countText, isCommitId, momentText, shortId, sizeText } from '../../../p
 export interface Version extends Place {
   /** The commit before: its version is meant where the ref has no object of the folder any more. */
   before?: string;
+  /** Whether it is an object, whose path may end in a slash as well. */
+  isObject?: boolean;
 }
 
 export interface Plan {
@@ -38,6 +40,10 @@ export function isFolderPath(path: string): boolean {
   return !path || path.endsWith('/');
 }
 
+export function isFolder({ path, isObject }: Version): boolean {
+  return !isObject && isFolderPath(path);
+}
+
 type Commit = Pick<Schemas['CommitRow'], 'id' | 'parents'>;
 
 /** Return the version that a commit left; the last one before it if it removed the object. */
@@ -48,7 +54,7 @@ export function versionOf(
   change?: string,
 ): Version {
   const ref = change === 'removed' && before ? before : id;
-  return { repository, ref, path, before };
+  return { repository, ref, path, before, isObject: change !== undefined };
 }
 
 /** Return what a restore to the branch would do. */
@@ -58,7 +64,7 @@ export async function planOf(version: Version, branch: string, signal: AbortSign
     ? version.ref
     : await commitOf(repository, version.ref, signal);
   const from = { repository, ref, path };
-  if (!isFolderPath(path))
+  if (!isFolder(version))
     return { from, ...objectPlan(shortId(ref), branch, await objectsAt(from, branch, signal)) };
   const total = await totalOf(repository, ref, path, signal);
   if (!total.objects && before) return planOf({ repository, ref: before, path }, branch, signal);
@@ -89,6 +95,14 @@ async function objectsAt(from: Place, branch: string, signal: AbortSignal) {
   return { version, hasData: isThere, now, committed, uncommitted };
 }
 
+/** Return whether a copy of one would be the other; its time would differ. */
+function areSame(one: ObjectStats, other: ObjectStats): boolean {
+  const [left, right] = [one, other].map(({ checksum, content_type, metadata }) =>
+    JSON.stringify([checksum, content_type, Object.entries(metadata ?? {}).sort()]),
+  );
+  return left === right;
+}
+
 export function objectPlan(
   commit: string,
   branch: string,
@@ -101,7 +115,7 @@ export function objectPlan(
       problem: `The data of the version in commit ${commit} are deleted. Choose another version.`,
     };
   const given = `The version of commit ${commit} (${sizeText(version.size_bytes)})`;
-  const isUndo = Boolean(uncommitted) && committed?.checksum === version.checksum;
+  const isUndo = Boolean(uncommitted) && committed !== undefined && areSame(committed, version);
   let effect = `${given} comes back. ${branch} has no object at this path.`;
   if (now?.checksum === version.checksum)
     effect = `${branch} has the content of commit ${commit} already. Only time and metadata may change.`;
