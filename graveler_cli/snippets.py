@@ -29,7 +29,8 @@ class _Program(Struct, frozen=True):
     is_s3: bool
     first: list[str]
     reads: dict[str, list[str]]
-    # A regular expression of keys that the program cannot read.
+    # A regular expression of keys that the program cannot read. No shell gets control characters:
+    # a terminal takes a pasted one for a key, such as Ctrl-U, which deletes the quote before it.
     cannot: str | None = None
 
 

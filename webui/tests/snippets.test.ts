@@ -54,6 +54,11 @@ test('a shell takes each path as one word, and runs nothing of it', () => {
   }
 });
 
+test('no shell gets what a terminal takes for a key, or what turns the direction of the code', () => {
+  for (const path of ['a\x15id\n.csv', 'a\x1b[201~.csv', 'a\u202egpj.csv'])
+    assert.equal(codeFor('AWS CLI', path) + codeFor('graveler', path), '');
+});
+
 test('a table is read as such, and another object as bytes where a program can', () => {
   const titles = (path: string) =>
     snippets({ repository: 'lake', ref: 'v1', path }, S3).map(({ title }) => title);

@@ -68,6 +68,12 @@ def test_the_shell_runs_nothing_of_a_path(user, lake):
     assert words == ["graveler", "fs", "download", f"{BRANCH}/{path}"]
 
 
+@pytest.mark.parametrize("path", ["a\x15id\n.csv", "a\x1b[201~.csv", "a\u202egpj.csv"])
+def test_no_shell_gets_what_a_terminal_takes_for_a_key(user, lake, path):
+    lake.has(path, b"")
+    assert not IN_SHELL & codes(user, path, "--s3-endpoint", S3).keys()
+
+
 def test_a_folder_without_tables_is_listed(user, lake):
     lake.has("other/x", b"")
     assert list(codes(user, "other/", "--s3-endpoint", S3)) == ["aws", "sdk", "graveler"]
