@@ -106,6 +106,7 @@ test('values of a retyped column are compared by value', () => {
   assert.equal(retyped('1.50', '1.501', ...decimals), 1);
   assert.equal(retyped('0.1', String(Math.fround(0.1)), 'float', 'double'), 0);
   assert.equal(retyped('0.1', '0.1', 'float', 'double'), 1);
+  assert.equal(retyped('10.0.0.10', '10.0.0.1', 'enum', 'string'), 1);
   const times = ['timestamp[us]', 'timestamp[ns]'] as const;
   assert.equal(retyped('2026-01-01T00:00:00.100000', '2026-01-01T00:00:00.100000000', ...times), 0);
   assert.equal(retyped('2026-01-01T00:00:00.100000', '2026-01-01T00:00:00.100000001', ...times), 1);

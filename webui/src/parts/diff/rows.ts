@@ -77,6 +77,11 @@ function valueText(type: string | undefined, text: string): string {
   );
 }
 
+/** Return whether its values are texts: of 10.0.0.10 and 10.0.0.1, none is the other. */
+function isText(type: string | undefined): boolean {
+  return /^(string|enum|json)$/.test(type ?? '');
+}
+
 type Cell = string | undefined;
 
 /** Return what compares the cells of a column, on the left and on the right. */
@@ -86,7 +91,7 @@ function valuesOf({
   typeBefore,
 }: ComparedColumn): [(cell: Cell) => Cell, (cell: Cell) => Cell] {
   const same = (cell: Cell) => cell;
-  if (change !== 'retyped') return [same, same];
+  if (change !== 'retyped' || (isText(type) && isText(typeBefore))) return [same, same];
   const of = (own: string | undefined) => (cell: Cell) => cell && valueText(own, cell);
   return [of(typeBefore), of(type)];
 }
