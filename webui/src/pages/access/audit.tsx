@@ -139,9 +139,10 @@ function AuditRecordRow(record: AuditRecord) {
           {outcome !== 'Succeeded' && (
             <span class={`badge ${status_code ? 'red' : 'amber'}`}>{outcome}</span>
           )}
-          {things && <span class="wrap-anywhere">{things}</span>}
+          {things && <bdi class="wrap-anywhere">{things}</bdi>}
           <span class="small quiet wrap-anywhere">
-            {user || access_key_id || 'unknown user'} from {source_ip},{' '}
+            {/* Anybody may try to log in with a key that turns the direction of what follows. */}
+            <bdi>{user || access_key_id || 'unknown user'}</bdi> from {source_ip},{' '}
             <Time at={Date.parse(time) / 1000} />
           </span>
         </span>
