@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { factsOf } from '../src/parts/column-facts';
 
-test('texts that are all numbers are compared as numbers, shown as written, and counted in ranges', () => {
+test('texts that are all numbers are compared as numbers, and counted in ranges', () => {
   const { about, histogram, ...facts } = factsOf(['9', 10, '', null, '10'], 'Of 5 rows');
   assert.equal(about, 'Of 5 rows');
   assert.deepEqual(facts, { type: 'number', nulls: 2, min: '9', max: '10', distinct: 2 });
@@ -28,5 +28,18 @@ test('a column without values has only their number', () => {
   assert.deepEqual(
     { nulls, min, max, distinct },
     { nulls: 2, min: undefined, max: undefined, distinct: 0 },
+  );
+});
+
+test('the ends of numbers keep all their digits', () => {
+  const { min, max } = factsOf(['9007199254740993', '5', '-0.10'], '');
+  assert.deepEqual([min, max], ['-0.10', '9007199254740993']);
+});
+
+test('what is not a finite number is in no range', () => {
+  const facts = factsOf(['NaN', '1', 'Infinity'], '', { type: 'double', isNumber: true });
+  assert.deepEqual(
+    [facts.type, facts.min, facts.max, facts.histogram],
+    ['double', '1', 'Infinity', []],
   );
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { factsOf } from '../src/parts/column-facts';
 import { type Arrangement, areNumbers, arrange, compareNumbers } from '../src/parts/table-model';
 
 type Row = readonly unknown[];
@@ -96,35 +95,4 @@ test('a column is of numbers if all that it holds are', () => {
     assert.ok(areNumbers(numbers), JSON.stringify(numbers));
   for (const others of [[], [null], ['1', 'x'], [true], ['0x10'], [[1]], ['2026-01-31'], ['NaN']])
     assert.ok(!areNumbers(others), JSON.stringify(others));
-});
-
-test('the facts of a column keep all digits of its ends', () => {
-  const facts = factsOf(['9007199254740993', '5', '5', null, ''], 'Of 5 rows');
-  const { type, nulls, min, max, distinct, histogram } = facts;
-  assert.deepEqual(
-    { type, nulls, min, max, distinct },
-    {
-      type: 'number',
-      nulls: 2,
-      min: '5',
-      max: '9007199254740993',
-      distinct: 2,
-    },
-  );
-  assert.equal(
-    histogram?.reduce((sum, count) => sum + count),
-    3,
-  );
-  assert.deepEqual(factsOf(['b', 'a', { c: 1 }], 'x'), {
-    type: 'text',
-    about: 'x',
-    nulls: 0,
-    min: 'a',
-    max: '{"c":1}',
-    distinct: 3,
-    histogram: undefined,
-  });
-  const odd = factsOf(['NaN', '1', 'Infinity'], 'x', { isNumber: true });
-  assert.deepEqual([odd.min, odd.max, odd.histogram], ['1', 'Infinity', []]);
-  assert.equal(factsOf([], 'x').min, undefined);
 });

@@ -8,6 +8,7 @@ import { useOutside } from './menu';
 import { Popover } from './popover';
 import type { TableColumn } from './table-model';
 import type { Arranging } from './table-query';
+import { integerText } from './words';
 
 /** What the values have in common, of each version if there are several. */
 type Facts = readonly ColumnFacts[];
@@ -104,10 +105,10 @@ function FactList({ facts }: { facts: Column['facts'] }) {
   }, []);
   const lines: [string, (facts: ColumnFacts) => string | undefined][] = [
     ['Type', ({ type }) => type],
-    ['Nulls', ({ nulls }) => nulls?.toLocaleString('en')],
+    ['Nulls', ({ nulls }) => (nulls === undefined ? nulls : integerText(nulls))],
     ['Min', ({ min }) => min],
     ['Max', ({ max }) => max],
-    ['Distinct', ({ distinct }) => distinct?.toLocaleString('en')],
+    ['Distinct', ({ distinct }) => (distinct === undefined ? distinct : integerText(distinct))],
   ];
   const histogram = all.at(-1)?.histogram ?? [];
   const highest = Math.max(1, ...histogram);

@@ -12,7 +12,7 @@ import { SearchBox } from './search-box';
 import { useSettled } from './settled';
 import { areNumbers, arrange, type Read } from './table-model';
 import { type Arranging, ROWS, useArranging } from './table-query';
-import { countText } from './words';
+import { countText, integerText } from './words';
 
 export interface TableRow {
   /** The place of the row in its file, from 1. */
@@ -63,7 +63,7 @@ export function TableView<Row extends TableRow>(props: TableViewProps<Row>) {
                 <th
                   scope="col"
                   key={at}
-                  class={`${column.isNumber ? 'number' : ''} ${column.look ?? ''}`}
+                  class={classesOf(column)}
                   aria-sort={
                     sort === column.name ? (isDescending ? 'descending' : 'ascending') : undefined
                   }
@@ -78,10 +78,10 @@ export function TableView<Row extends TableRow>(props: TableViewProps<Row>) {
               <tr key={index} class={classOf?.(row)}>
                 <th scope="row" class="number quiet">
                   {mark?.(row)}
-                  {row.number.toLocaleString('en')}
+                  {integerText(row.number)}
                 </th>
                 {drawn.map((column, at) => (
-                  <td key={at} class={`${column.isNumber ? 'number' : ''} ${column.look ?? ''}`}>
+                  <td key={at} class={classesOf(column)}>
                     {cell(row, at)}
                   </td>
                 ))}
@@ -93,6 +93,10 @@ export function TableView<Row extends TableRow>(props: TableViewProps<Row>) {
       <Pager {...props} more={columns.length - drawn.length} />
     </div>
   );
+}
+
+function classesOf({ isNumber, look }: Column): string | undefined {
+  return [isNumber && 'number', look].filter(Boolean).join(' ') || undefined;
 }
 
 function Filter({ text, onText }: { text: string; onText: (text: string) => void }) {
@@ -122,9 +126,10 @@ function Pager({ arranging, rows, count, among, empty = 'No rows', more }: Pager
   const { arrangement, goTo } = arranging;
   const start = Math.min(arranging.start, Math.max(0, count - 1));
   const end = Math.min(count, start + ROWS);
-  const number = (value: number) => value.toLocaleString('en');
   const parts = [
-    count ? `Rows ${number(start + 1)} to ${number(end)} of ${number(count)}` : empty,
+    count
+      ? `Rows ${integerText(start + 1)} to ${integerText(end)} of ${integerText(count)}`
+      : empty,
     arrangement.filter && (count ? ' that match' : ' that match the filter'),
     among && `, among ${among}`,
     more > 0 && `, and ${countText(more, 'more column')}`,

@@ -12,7 +12,7 @@ import { Notice, Problem, Skeleton } from '../state';
 import { type Arranging, ROWS, useArranging } from '../table-query';
 import { Cell, TableView } from '../table-view';
 import { timedWorker } from '../timed-worker';
-import { countText } from '../words';
+import { countText, integerText } from '../words';
 import type { ComparedRow, TableAnswer, TableFiles } from './comparison';
 import { Sign } from './counts';
 import type { ComparedColumn, Match, RowChangeType } from './rows';
@@ -134,7 +134,7 @@ function ColumnChanges({ columns }: { columns: readonly ComparedColumn[] }) {
 function headOf(column: TableAnswer['columns'][number], facts: Column['facts']): Column {
   const { name, isNumber, type, change, typeBefore, cells } = column;
   const types = change === 'retyped' ? `${typeBefore} → ${type}` : type;
-  const changed = cells > 0 && `${cells.toLocaleString('en')} changed`;
+  const changed = cells > 0 && `${integerText(cells)} changed`;
   const note = [types, changed].filter(Boolean).join(', ');
   return { name, isNumber, note, look: change && styles[change], facts };
 }

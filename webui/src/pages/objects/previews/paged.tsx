@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../../parts/button';
-import { countText } from '../../../parts/words';
+import { countText, integerText } from '../../../parts/words';
 import { pageEnd } from './cells';
 
 interface PagedProps {
@@ -21,7 +21,7 @@ export function Paged({ items, name, children }: PagedProps) {
       {end < items.length && (
         <div class="bar small">
           <span class="quiet">
-            The first {end.toLocaleString('en')} of {countText(items.length, name)}
+            The first {integerText(end)} of {countText(items.length, name)}
           </span>
           <Button isSmall onClick={() => setEnd(pageEnd(items, end))}>
             Show more

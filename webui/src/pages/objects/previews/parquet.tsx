@@ -14,7 +14,7 @@ import { Problem, Skeleton } from '../../../parts/state';
 import { arrange } from '../../../parts/table-model';
 import { ROWS, useArranging } from '../../../parts/table-query';
 import { Cell, TableView } from '../../../parts/table-view';
-import { countText } from '../../../parts/words';
+import { countText, integerText } from '../../../parts/words';
 import type { PreviewProps } from './props';
 
 const MOST = { characters: LIMITS.cell_characters, bytes: LIMITS.cell_bytes };
@@ -125,7 +125,7 @@ function Rows({ source, opened }: { source: AsyncBuffer; opened: ParquetFile }) 
         rows={isArranged ? rows?.slice(start, start + ROWS) : rows}
         among={
           isArranged && to < count
-            ? `the first ${to.toLocaleString('en')} of ${countText(count, 'row')}`
+            ? `the first ${integerText(to)} of ${countText(count, 'row')}`
             : undefined
         }
         cell={(row, at) => <Cell value={row.cells[at]} />}
