@@ -42,6 +42,10 @@ test('a filter is a text of any column, or a condition on one', () => {
     ['city != null', [0, 1, 3]],
     ['city < Ghent', [3]],
     ['city = oslo', []],
+    ['amount >', [0, 2, 3]],
+    ['amount > -5 and city = Ghent', []],
+    ['amount < ten', []],
+    ['amount != ten', [0, 2, 3]],
     // No column has this name, so it is a text.
     ['Bergen > 5', [3]],
     ['null', []],

@@ -82,7 +82,10 @@ function filterOf(columns: readonly TableColumn[], filter: string): Passes {
   const isDue = SIGNS[sign];
   if (isDue && at >= 0) {
     if (wanted === 'null') return read => isMissing(read(at)) === (sign === '=');
-    const compare = columns[at]?.isNumber && NUMBER.test(wanted) ? compareNumbers : compareTexts;
+    const isNumber = columns[at]?.isNumber;
+    // As texts, 9991 would be more than `9990 and city = Oslo`: no order, so no row passes.
+    if (isNumber && wanted && !NUMBER.test(wanted) && /[<>]/.test(sign)) return () => false;
+    const compare = isNumber && NUMBER.test(wanted) ? compareNumbers : compareTexts;
     return read => {
       const value = read(at);
       return !isMissing(value) && isDue(compare(cellText(value), wanted));

@@ -237,7 +237,7 @@ function RuleForm({ draft, onDraft, isChange, isReadOnly, act, ...covered }: For
         required
         value={String(required_approvals)}
         onText={text => onDraft({ ...draft, required_approvals: Number(text) })}
-        hint="So many other users have to approve of a pull request's last commit. 0: anybody may merge."
+        hint="How many other users must approve the last commit of a pull request. 0: no approval is needed."
       />
       <Problem failure={failure} />
       <div>
