@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
 /** Packages whose content enters the build by a plugin or a worker, so no module of theirs is seen there. */
-const BY_OTHER_WAYS = ['@radix-ui/colors', 'highlight.js', 'marked', 'vite'];
+const BY_OTHER_WAYS = ['@radix-ui/colors', 'highlight.js', 'marked', 'sql.js', 'vite'];
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)/i;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellOf, readLines } from '../src/pages/objects/previews/lines';
+import { cellOf, readLines } from '../src/parts/lines';
 
 test('any line may bring a new column; its cell is missing in the others', () => {
   const { keys, rows, wrong } = readLines('{"a": 1, "b": null}\n{"b": 2, "c": [3]}\n');

@@ -35,7 +35,7 @@ export function timedWorker<Question, Answer>(
   let last: Promise<unknown> = Promise.resolve();
 
   async function ask(question: Question): Promise<Answer | null> {
-    worker ??= loaded(new Worker(policy.createScriptURL(address), { type: 'module' }));
+    worker ??= startWorker(address);
     const running = await worker.catch(error => {
       worker = undefined;
       throw error;
@@ -66,7 +66,8 @@ export function timedWorker<Question, Answer>(
 }
 
 /** Return the worker once its module has loaded, so that the time of an answer is its own. */
-function loaded(worker: Worker): Promise<Worker> {
+export function startWorker(address: string): Promise<Worker> {
+  const worker = new Worker(policy.createScriptURL(address), { type: 'module' });
   return new Promise((resolve, reject) => {
     worker.onmessage = () => resolve(worker);
     worker.onerror = () => reject(new Failure(MISSING, 0));

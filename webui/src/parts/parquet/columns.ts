@@ -10,6 +10,7 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
+  parquetScan,
   parquetSchema,
   type SchemaTree,
 } from 'hyparquet';
@@ -97,4 +98,18 @@ export async function readRows(
     utf8: false,
   });
   return rows.map(row => names.map(name => row[name]));
+}
+
+/** Return raw values by column: those of the columns at some places, of rows of one row group. */
+export async function readColumns(
+  file: AsyncBuffer,
+  { metadata }: ParquetFile,
+  { at, from, to }: { at: readonly number[]; from: number; to: number },
+): Promise<ArrayLike<unknown>[]> {
+  if (!at.length) return [];
+  const columns = at.map(String);
+  const options = { file, metadata, columns, compressors, parsers: PARSERS, utf8: false };
+  const scan = await parquetScan(options);
+  const range = { rowStart: from, rowEnd: to };
+  return Promise.all(columns.map(column => scan.readColumn({ column, ...range })));
 }

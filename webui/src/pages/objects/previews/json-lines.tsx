@@ -1,6 +1,6 @@
 /** JSON lines as a table, with a column for each key of any line. */
 
-import { cellOf, type Line, readLines } from './lines';
+import { cellOf, type Line, readLines } from '../../../parts/lines';
 import type { PreviewProps } from './props';
 import { RowsPreview } from './rows';
 

@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Failure } from '../src/api/client';
+import { runQuery, type Tables } from '../src/parts/sql/engine';
+import { csvOf, jsonOf } from '../src/parts/sql/export';
+import { isOut, linesFile, rowsOf, rulesOut, textFile } from '../src/parts/sql/files';
+import { dateTrunc, median, stddev } from '../src/parts/sql/functions';
+import { pointed, type Span } from '../src/parts/sql/mistakes';
+import { apart, beginOf, formatOf, hiveOf, isPart, placeOf, quoted } from '../src/parts/sql/names';
+import type { Reading } from '../src/parts/sql/program';
+import {
+  columnOf,
+  decimalOf,
+  holdsOfTexts,
+  integerOf,
+  type SqlValue,
+} from '../src/parts/sql/values';
+
+const TRIPS: SqlValue[][] = Array.from({ length: 50_000 }, (_, id) => [
+  id,
+  id % 7 ? id % 4 : null,
+  id / 2,
+  `2026-01-0${1 + (id % 9)}`,
+]);
+const TABLES: Record<
+  string,
+  { columns: [string, 'integers' | 'fractions' | 'others'][]; rows: SqlValue[][] }
+> = {
+  'trips.parquet': {
+    columns: [
+      ['id', 'integers'],
+      ['zone', 'integers'],
+      ['fare', 'fractions'],
+      ['day', 'others'],
+    ],
+    rows: TRIPS,
+  },
+  'zones.csv': {
+    columns: [
+      ['id', 'integers'],
+      ['name', 'others'],
+    ],
+    rows: [
+      [1, 'Airport'],
+      [2, 'avenue'],
+      [3, null],
+    ],
+  },
+};
+
+/** Answer with the tables above, and keep what was asked of them. */
+function lake() {
+  const readings: Record<string, Reading> = {};
+  const progress = { bytes: 0, rows: 0 };
+  const tables: Tables = {
+    progress,
+    open: async name => {
+      const table = TABLES[name];
+      if (!table) throw new Failure(`no table ${name}`, 404);
+      const columns = table.columns.map(([column, holds]) => columnOf(column, holds));
+      const cell = (row: number, column: number) => table.rows[row]?.[column] ?? null;
+      const part = { rows: table.rows.length, ends: () => undefined, read: async () => cell };
+      return {
+        columns,
+        rows: reading => {
+          readings[name] = reading;
+          const places = columns.map((_, at) => at);
+          return rowsOf({ columns, parts: [part] }, reading, places, [], rows => {
+            progress.rows += rows;
+          });
+        },
+      };
+    },
+  };
+  return { tables, readings, progress };
+}
+
+async function rows(query: string) {
+  return (await runQuery(query, lake().tables)).rows;
+}
+
+/** Each of these is in the table of docs/web.md. */
+const ANSWERS: [query: string, rows: (string | null)[][]][] = [
+  ["SELECT name FROM 'zones.csv' WHERE name LIKE 'A%'", [['Airport']]],
+  ["SELECT id FROM 'zones.csv' WHERE NOT (name = 'Airport')", [['2']]],
+  [
+    "SELECT z.name, count(*) FROM 'trips.parquet' t JOIN 'zones.csv' z ON t.zone = z.id WHERE t.id < 8 GROUP BY 1 ORDER BY 2 DESC, 1",
+    [
+      ['Airport', '2'],
+      ['avenue', '2'],
+      [null, '1'],
+    ],
+  ],
+  ["SELECT count(*) AS n FROM 'trips.parquet'", [['50000']]],
+  ["SELECT 1 + count(*) FROM 'zones.csv'", [['4']]],
+  ["SELECT count(*) FROM 'zones.csv' a, 'zones.csv' b", [['9']]],
+  ["SELECT count(*) FROM 'zones.csv' a FULL JOIN 'zones.csv' b ON a.id = b.id + 1", [['4']]],
+  [
+    "SELECT id, rank() OVER (ORDER BY zone DESC NULLS LAST) FROM 'trips.parquet' WHERE id < 4 ORDER BY id",
+    [
+      ['0', '4'],
+      ['1', '3'],
+      ['2', '2'],
+      ['3', '1'],
+    ],
+  ],
+  [
+    "SELECT id, sum(fare) OVER (ORDER BY id ROWS 1 PRECEDING) FROM 'trips.parquet' WHERE id < 3",
+    [
+      ['0', '0'],
+      ['1', '0.5'],
+      ['2', '1.5'],
+    ],
+  ],
+  [
+    "WITH big AS (SELECT * FROM 'trips.parquet' WHERE fare > 24999) SELECT min(id), max(id) FROM big",
+    [['49999', '49999']],
+  ],
+  [
+    'WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 4) SELECT sum(i) FROM n',
+    [['10']],
+  ],
+  ["SELECT id FROM 'zones.csv' EXCEPT SELECT zone FROM 'trips.parquet' WHERE id < 3", [['3']]],
+  [
+    "SELECT name FROM 'zones.csv' z WHERE EXISTS (SELECT 1 FROM 'trips.parquet' t WHERE t.zone = z.id AND t.id < 2)",
+    [['Airport']],
+  ],
+  [
+    "SELECT DISTINCT CASE WHEN fare > 1 THEN 'high' ELSE 'low' END FROM 'trips.parquet' WHERE id < 5 ORDER BY 1",
+    [['high'], ['low']],
+  ],
+  [
+    "SELECT sum(fare) FILTER (WHERE id > 1), count(DISTINCT zone) FROM 'trips.parquet' WHERE id < 4",
+    [['2.5', '3']],
+  ],
+  [
+    "SELECT CAST('12' AS INTEGER) + 1, coalesce(NULL, 'x'), 1 IN (2, NULL), 3 BETWEEN 1 AND 5",
+    [['13', 'x', null, '1']],
+  ],
+  [
+    "SELECT strftime('%Y', day), date(day, '+1 month'), date_trunc('month', day) FROM 'trips.parquet' LIMIT 1",
+    [['2026', '2026-02-01', '2026-01-01']],
+  ],
+  ['SELECT 7 / 2, 7 / 2.0, 9007199254740993 + 1', [['3', '3.5', '9007199254740994']]],
+  [`SELECT json_extract('{"a":[1,2]}', '$.a[1]'), '{"b":"x"}' ->> 'b'`, [['2', 'x']]],
+  [
+    "SELECT median(id), round(stddev(id), 3), 'abc' REGEXP '^a' FROM 'zones.csv'",
+    [['2', '1', '1']],
+  ],
+  [
+    "VALUES (1, 'a'), (2, NULL)",
+    [
+      ['1', 'a'],
+      ['2', null],
+    ],
+  ],
+];
+
+for (const [query, expected] of ANSWERS)
+  test(`answers ${query}`, async () => assert.deepEqual(await rows(query), expected));
+
+test('a fraction that is whole divides as a fraction', async () =>
+  assert.deepEqual(await rows("SELECT fare / 2 FROM 'trips.parquet' WHERE id = 2"), [['0.5']]));
+
+test('a query reads the columns it needs, and only rows that its conditions may take', async () => {
+  const { tables, readings } = lake();
+  await runQuery(
+    "SELECT sum(fare) FROM 'trips.parquet' WHERE day >= '2026-01-03' AND 100 > id AND fare < 8.5",
+    tables,
+  );
+  assert.deepEqual(readings['trips.parquet'], {
+    columns: [0, 2, 3],
+    bounds: [
+      { column: 3, sign: '>=', value: '2026-01-03' },
+      { column: 0, sign: '<', value: 100 },
+      { column: 2, sign: '<', value: 8.5 },
+    ],
+  });
+});
+
+for (const condition of [
+  "day >= '2026' OR id = 1",
+  'id + 1 > 3',
+  "day > '2026' COLLATE NOCASE",
+  'id IS NULL',
+  'NOT id > 3 OR id IS NULL',
+])
+  test(`no row is ruled out by ${condition}`, async () => {
+    const { tables, readings } = lake();
+    await runQuery(`SELECT id FROM 'trips.parquet' WHERE ${condition}`, tables);
+    assert.deepEqual(readings['trips.parquet']?.bounds, []);
+  });
+
+test('rows that an outer join keeps are not ruled out', async () => {
+  const query =
+    "SELECT z.id, t.id FROM 'zones.csv' z LEFT JOIN 'trips.parquet' t ON t.id = z.id AND t.fare > 1.2";
+  assert.deepEqual(await rows(query), [
+    ['1', null],
+    ['2', null],
+    ['3', '3'],
+  ]);
+});
+
+for (const [query, most] of [
+  ["SELECT * FROM 'trips.parquet' LIMIT 10", 20_000],
+  ["SELECT id FROM 'trips.parquet' WHERE fare > 3 LIMIT 5 OFFSET 5", 20_000],
+  ["SELECT upper(day) FROM 'trips.parquet' WHERE id % 2 = 0 LIMIT 1", 20_000],
+  ["SELECT * FROM 'trips.parquet' ORDER BY id LIMIT 1", 50_000],
+  ["SELECT count(*) FROM 'trips.parquet' LIMIT 1", 50_000],
+  ["SELECT DISTINCT zone FROM 'trips.parquet' LIMIT 9", 50_000],
+  [
+    "SELECT id FROM 'trips.parquet' WHERE fare = (SELECT max(fare) FROM 'trips.parquet') LIMIT 1",
+    50_000,
+  ],
+] as const)
+  test(`reads ${most} rows for ${query}`, async () => {
+    const { tables, progress } = lake();
+    await runQuery(query, tables);
+    assert.equal(progress.rows, most);
+  });
+
+test('a result ends at its limit, and says that there is more', async () => {
+  const { rows: some, isCut } = await runQuery("SELECT id FROM 'trips.parquet'", lake().tables, 3);
+  assert.deepEqual([some, isCut], [[['0'], ['1'], ['2']], true]);
+});
+
+test('the types of columns are described as they are stored, those of a result as it has them', async () => {
+  const { rows: described } = await runQuery("DESCRIBE 'zones.csv';", lake().tables);
+  assert.deepEqual(described, [
+    ['id', 'integer'],
+    ['name', 'string'],
+  ]);
+  const { columns } = await runQuery(
+    "SELECT id, name, id / 2.0 AS half, NULL AS no FROM 'zones.csv'",
+    lake().tables,
+  );
+  assert.deepEqual(
+    columns.map(({ name, type, isNumber }) => [name, type, isNumber]),
+    [
+      ['id', 'integer', true],
+      ['name', 'string', false],
+      ['half', 'double', true],
+      ['no', 'null', false],
+    ],
+  );
+});
+
+const MISTAKES: [query: string, message: RegExp, word: string | undefined][] = [
+  ["SELECT id\nFORM 'zones.csv'", /not understood/, "'zones.csv'"],
+  ["SELECT from_ FROM 'zones.csv' WHERE id = FROM", /not understood at FROM/, 'FROM'],
+  ["SELECT nam FROM 'zones.csv'", /no column nam\. A text has single quotes/, 'nam'],
+  ["SELECT nvl(id) FROM 'zones.csv'", /no function nvl/, 'nvl'],
+  [
+    "SELECT id FROM 'zones.csv' a JOIN 'trips.parquet' b ON a.id = b.id",
+    /write the table before it/,
+    'id',
+  ],
+  ["SELECT name ILIKE 'a%' FROM 'zones.csv'", /lower\(name\) LIKE/, "'a%'"],
+  ['SELECT 1::INTEGER', /CAST\(value AS INTEGER\)/, ':'],
+  ['SELECT count(', /ends too early/, ''],
+  ["DELETE FROM 'zones.csv'", /only reads/, undefined],
+  ['SELECT 1; SELECT 2', /one query at a time/, undefined],
+  ["SELECT * FROM 'nowhere'", /no table nowhere/, undefined],
+  ["SELECT * FROM 'zones.csv' a JOIN 'Zones.csv' b", /other capitals/, undefined],
+  ["SELECT date_trunc('eon', '2026-01-01')", /knows year, quarter/, undefined],
+];
+
+for (const [query, message, word] of MISTAKES)
+  test(`says what is wrong with ${query}`, async () => {
+    const failure: Failure = await runQuery(query, lake().tables).then(
+      () => assert.fail(),
+      error => error,
+    );
+    assert.match(failure.message, message);
+    const at = failure.details as Span | undefined;
+    assert.equal(at && query.slice(at.start, at.end), word);
+  });
+
+test('a mistake is shown in its line', () =>
+  assert.deepEqual(pointed('SELECT a\n  FROM b', { start: 11, end: 15 }), {
+    line: 2,
+    text: '  FROM b\n  ^^^^',
+  }));
+
+test('names say where a table is', () => {
+  const here = { repository: 'lake', ref: 'main' };
+  assert.deepEqual(placeOf('tables/a.csv', here), { ...here, path: 'tables/a.csv' });
+  assert.deepEqual(placeOf('lakefs://other/dev~1/tables/', here), {
+    repository: 'other',
+    ref: 'dev~1',
+    path: 'tables/',
+  });
+  assert.equal(quoted("it's.csv"), "'it''s.csv'");
+  assert.equal(beginOf('tables/y=*/a.csv'), 'tables/y=');
+  assert.deepEqual(['a.PARQUET', 'b.tsv', 'c.jsonl', 'd.txt'].map(formatOf), [
+    'parquet',
+    'text',
+    'lines',
+    undefined,
+  ]);
+  assert.deepEqual(
+    ['t/a.csv', 't/_SUCCESS', 't/_log/a.csv', 't/.a.csv', 't/a.txt'].map(path =>
+      isPart(path, 't/'),
+    ),
+    [true, false, false, false, false],
+  );
+  assert.deepEqual(
+    [...hiveOf('t/year=2026/city=S%C3%A3o/a.csv', 't/')],
+    [
+      ['year', '2026'],
+      ['city', 'São'],
+    ],
+  );
+  assert.deepEqual(apart(['a', 'A', 'b', 'a']), ['a', 'A_2', 'b', 'a_3']);
+});
+
+test('texts are numbers only if all are, and none begins with a zero', () => {
+  assert.equal(holdsOfTexts(['1', '', '-20']), 'integers');
+  assert.equal(holdsOfTexts(['1', '2.5e3', undefined]), 'fractions');
+  assert.equal(holdsOfTexts(['1', '007']), 'others');
+  assert.equal(holdsOfTexts(['', undefined]), 'others');
+});
+
+test('integers of 64 bits and decimals keep their digits', () => {
+  assert.deepEqual([5, 2 ** 31, 2n ** 63n - 1n, 2n ** 63n].map(integerOf), [
+    5,
+    2147483648n,
+    2n ** 63n - 1n,
+    '9223372036854775808',
+  ]);
+  const decimal = (unscaled: bigint) =>
+    decimalOf(
+      { is: 'leaf', name: 'decimal(38,2)', order: () => unscaled, text: () => 'all digits' },
+      0,
+    );
+  assert.deepEqual([1050n, -5n, 10n ** 15n].map(decimal), [10.5, -0.05, 'all digits']);
+});
+
+test('what is between the ends of a part decides whether it is read', () => {
+  const bound = (sign: '<' | '<=' | '>' | '>=' | '=', value: number | string) => ({
+    column: 0,
+    sign,
+    value,
+  });
+  assert.equal(rulesOut(bound('>', 9), [1, 9]), true);
+  assert.equal(rulesOut(bound('>=', 9), [1, 9]), false);
+  assert.equal(rulesOut(bound('=', 'b'), ['c', 'd']), true);
+  assert.equal(rulesOut(bound('=', 5), ['1', '9']), false);
+  assert.equal(rulesOut(bound('<', 5), undefined), false);
+  assert.equal(isOut(bound('<', 5), null), true);
+});
+
+test('CSV and JSON lines are tables, whose columns are typed by all their values', async () => {
+  const all = async ({ parts: [part], columns }: ReturnType<typeof textFile>) => {
+    const cell = await part?.read(columns.map((_, at) => at));
+    return Array.from({ length: part?.rows ?? 0 }, (_, row) =>
+      columns.map((_, at) => cell?.(row, at)),
+    );
+  };
+  assert.deepEqual(await all(textFile('a.csv', 'a,b,c\n1,x,2\n,,2.5\n')), [
+    [1, 'x', 2],
+    [null, null, 2.5],
+  ]);
+  const lines = linesFile('{"a":1,"b":{"c":[1]}}\n{"a":2.5,"d":true}\n');
+  assert.deepEqual(await all(lines), [
+    [1, '{"c":[1]}', null],
+    [2.5, null, 1],
+  ]);
+  assert.throws(() => linesFile('{"a":1}\nno\n'), /1 lines are not JSON/);
+});
+
+test('a result is saved with its nulls and all digits', () => {
+  const columns = [
+    { name: 'n', isNumber: true },
+    { name: 'n', isNumber: false },
+  ];
+  const saved = {
+    columns,
+    rows: [
+      ['9007199254740993', 'a "b",\n'],
+      [null, ''],
+      ['Infinity', null],
+    ],
+  };
+  assert.equal(csvOf(saved), 'n,n\r\n9007199254740993,"a ""b"",\n"\r\n,""\r\nInfinity,\r\n');
+  assert.equal(
+    jsonOf(saved),
+    '[{"n":9007199254740993,"n_2":"a \\"b\\",\\n"},\n{"n":null,"n_2":""},\n{"n":"Infinity","n_2":null}]\n',
+  );
+});
+
+test('times begin as their unit does', () => {
+  const begin = (unit: string) => dateTrunc(unit, '2026-05-14 12:34:56.7');
+  assert.deepEqual(['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute'].map(begin), [
+    '2026-01-01',
+    '2026-04-01',
+    '2026-05-01',
+    '2026-05-11',
+    '2026-05-14',
+    '2026-05-14 12:00:00',
+    '2026-05-14 12:34:00',
+  ]);
+  assert.deepEqual([dateTrunc('day', null), dateTrunc('day', 'x')], [null, null]);
+  assert.deepEqual([median([]), median([3, 1]), stddev([1])], [null, 2, null]);
+});
