@@ -8,7 +8,7 @@ const API = 'http://127.0.0.1:8000';
 // On a slow network each file costs a round trip. So what several pages share is one file, and so are
 // the pages of one folder; what only some objects or pages need loads with them.
 const SHARED =
-  /virtual-core|src\/(api|shell|links|pages\/(refs|first-steps)|parts\/(?!markdown|safe|tex|parquet|column|table|code|diff\/(?!source)))/;
+  /virtual-core|src\/(api|shell|links|pages\/(refs|first-steps)|parts\/(?!markdown|safe|tex|parquet|column|table|code|sql\/(?!names)|diff\/(?!source)))/;
 const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull)/;
 // The command line has this file, which one page shares.
 const SNIPPETS = /graveler_cli\/snippets\.json$/;

@@ -26,7 +26,16 @@ LOOKS: Mapping[str, Mapping[str, Any]] = {
 }
 # A page of each kind; the long tests see all.
 FEW = {
-    "light": ["repositories", "object-parquet", "changes", "commits", "branches", "run", "users"],
+    "light": [
+        "repositories",
+        "object-parquet",
+        "changes",
+        "commits",
+        "branches",
+        "run",
+        "sql",
+        "users",
+    ],
     "dark": ["objects", "object-markdown", "compare-object", "pull", "tasks", "retention"],
 }
 WIDER_BY = "document.documentElement.scrollWidth - innerWidth"

@@ -25,6 +25,9 @@ export const links = {
   /** Who changed the object, by commit. */
   history: (repository: string, ref: string, path: string) =>
     inRepository(repository, 'history', { ref, path }),
+  /** A query of the objects at the ref. */
+  sql: (repository: string, ref?: string, query?: string) =>
+    inRepository(repository, 'sql', { ref, query }),
   changes: (repository: string, ref?: string) => inRepository(repository, 'changes', { ref }),
   commits: (repository: string, ref?: string) => inRepository(repository, 'commits', { ref }),
   commit: (repository: string, id: string) => inRepository(repository, `commits/${segment(id)}`),

@@ -27,6 +27,7 @@ export const repositoryPages: readonly Page[] = [
   { path: '/commits/:id', component: lazy(() => import('./pages/commits/commit')) },
   { path: '/branches', component: lazy(() => import('./pages/refs/branches')) },
   { path: '/tags', component: lazy(() => import('./pages/refs/tags')) },
+  { path: '/sql', component: lazy(() => import('./pages/sql/page')) },
   { path: '/compare', component: lazy(() => import('./pages/compare/compare')) },
   { path: '/pulls', component: lazy(() => import('./pages/pulls/list')) },
   { path: '/pulls/new', component: lazy(() => import('./pages/pulls/create')) },

@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
-import { Button } from '../../parts/button';
+import { Button, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { RefPicker } from '../../parts/ref-picker';
+import { firstRows, formatOf } from '../../parts/sql/names';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { countText } from '../../parts/words';
@@ -138,7 +139,7 @@ interface ToolbarProps {
 
 /** Chooses the ref and what is shown of it; adds objects. */
 function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
-  const { repository, ref, typed, readOnly, goTo } = directory;
+  const { repository, ref, path, typed, pages, readOnly, goTo } = directory;
   const noImport =
     readOnly ??
     (configuration.value?.storage_config.import_support
@@ -154,6 +155,11 @@ function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
       />
       <Filter text={typed} onText={text => goTo({ filter: text }, true)} />
       <span class="push bar">
+        {pages.items.some(({ path: each }) => formatOf(each)) && (
+          <LinkButton icon="table" href={links.sql(repository, ref, path && firstRows(path))}>
+            Query
+          </LinkButton>
+        )}
         <Button icon="import" disabled={Boolean(noImport)} title={noImport} onClick={onImport}>
           Import
         </Button>

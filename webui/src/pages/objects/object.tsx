@@ -12,6 +12,7 @@ import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';
 import { useCurrentRef, useRepository } from '../../parts/repository';
+import { firstRows, formatOf } from '../../parts/sql/names';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -110,6 +111,11 @@ function Actions({ place, stats, isThere, branch, readOnly, reload }: ActionsPro
         <Button icon="code" onClick={() => setOpen('code')}>
           Use in code
         </Button>
+      )}
+      {isThere && formatOf(path) && (
+        <LinkButton icon="table" href={links.sql(repository, ref, firstRows(path))}>
+          Query
+        </LinkButton>
       )}
       {isThere && (
         <LinkButton

@@ -6,6 +6,7 @@ import { links } from '../../links';
 import { Icon, type IconName } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RowCheck, type Selection } from '../../parts/selection';
+import { firstRows, formatOf } from '../../parts/sql/names';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { sizeText } from '../../parts/words';
@@ -122,6 +123,12 @@ function RowMenu({ item, repository, at, isFolder, href, readOnly, ...does }: Ro
         <Icon name="lock" />
         Copy permanent link
       </button>
+      {(isFolder || formatOf(item.path)) && (
+        <a href={links.sql(repository, at, firstRows(item.path))}>
+          <Icon name="table" />
+          Query
+        </a>
+      )}
       <a href={links.history(repository, at, item.path)}>
         <Icon name="history" />
         History

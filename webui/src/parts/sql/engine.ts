@@ -11,7 +11,7 @@ import type { Progress, Table } from './tables';
 import { type Column, resultText, type SqlValue } from './values';
 
 export interface Result {
-  columns: { name: string; type: string; isNumber: boolean }[];
+  columns: { name: string; isNumber: boolean }[];
   /** The texts of the cells; a null has none. */
   rows: (string | null)[][];
   /** Whether there are more rows. */
@@ -168,7 +168,7 @@ class Run {
     const [table, ...more] = this.tables.values();
     const types = new Map(more.length ? [] : table?.columns.map(({ name, type }) => [name, type]));
     return {
-      columns: ['column', 'type'].map(name => ({ name, type: 'string', isNumber: false })),
+      columns: ['column', 'type'].map(name => ({ name, isNumber: false })),
       rows: names.map(name => [name, types.get(name) ?? null]),
       isCut: false,
     };
@@ -246,14 +246,11 @@ class Run {
   private shown(rows: SqlValue[][], rows_max: number): Result {
     const shown = rows.slice(0, rows_max);
     const columns = this.columnNames().map((name, at) => {
-      const types = new Set(
-        shown.map(row => typeOf(row[at] as SqlValue)).filter(type => type !== undefined),
+      const values = shown.map(row => row[at]).filter(value => value !== null);
+      const isNumber = values.every(
+        value => typeof value === 'number' || typeof value === 'bigint',
       );
-      const [type] = types;
-      const isNumber =
-        types.size > 0 && [...types].every(each => each !== 'string' && each !== 'bytes');
-      const mixed = isNumber ? 'double' : 'string';
-      return { name, type: types.size > 1 ? mixed : (type ?? 'null'), isNumber };
+      return { name, isNumber: isNumber && values.length > 0 };
     });
     return { columns, rows: shown.map(row => row.map(resultText)), isCut: rows.length > rows_max };
   }
@@ -261,10 +258,3 @@ class Run {
 
 // Enough for a first page of most queries without conditions.
 const FIRST_ROWS = 1_000;
-
-function typeOf(value: SqlValue | Uint8Array): string | undefined {
-  if (value === null) return undefined;
-  if (typeof value === 'bigint') return 'integer';
-  if (typeof value === 'number') return 'double';
-  return typeof value === 'string' ? 'string' : 'bytes';
-}
