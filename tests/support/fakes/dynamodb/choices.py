@@ -26,6 +26,9 @@ class Choices:
         """Return the number of items, 1 to `items`, after which a page of a query ends."""
         return items
 
+    def has_read(self, size_bytes: int, /) -> None:
+        """Called with the size of the items that a page of a query has read."""
+
     def promises_more(self) -> bool:
         """Whether a page that reads the last item has a LastEvaluatedKey."""
         return False

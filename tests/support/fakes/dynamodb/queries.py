@@ -125,6 +125,7 @@ class _Page(NamedTuple):
             amount = choices.page_items(len(page))
             ends = ends or amount < len(page) or choices.promises_more()
             del page[amount:]
+        choices.has_read(sum([item_bytes for _, _, item_bytes in page]))
         items = [item for _, item, _ in page]
         if self.passes is not None:
             items = [item for item in items if self.passes(item, self.values)]

@@ -11,6 +11,7 @@ The service is a state machine of items in memory, as weak as DynamoDB documents
   `ServiceHttp` is the transport over it. What gets lost on the way is not the service's business.
 - `service.fork(choices)` returns a copy. It costs a few microseconds for each partition.
 - `service.items(table, partition)` returns current items without a request.
+- `service.key(table, item)` and `service.size_bytes(table, key)` say where an item is, and how large.
 - `service.observe(table, old, new)` is called for each write, when it becomes visible.
 - `service.now_s` is the clock that client request tokens are remembered by.
 
@@ -164,6 +165,14 @@ class Service:
     def partitions(self, table: str) -> list[str]:
         """Return the keys of partitions, which are text, in order; some may be empty by now."""
         return [order.decode() for order in sorted(self._table(table).partitions)]
+
+    def key(self, table: str, item: Item) -> Key:
+        """Return the order of the key in an item, or in a key."""
+        return self._table(table).schema.key_in(item)
+
+    def size_bytes(self, table: str, key: Key) -> int:
+        """Return the size of the current item, 0 if it does not exist."""
+        return self._table(table).state(key).size
 
     def answer(self, operation: str, request: Request) -> Answer:
         """Return the document of the answer.
