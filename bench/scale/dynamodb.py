@@ -51,9 +51,11 @@ class _ModelChoices(Choices):
         self.unprocessed: Sequence[int] = ()
         self.page_bytes = 0
 
-    def begin(self, *, hold_s: float, is_refused: bool, unprocessed: Sequence[int]) -> None:
+    def prepare(
+        self, hold_s: float = 0.0, *, is_refused: bool = False, unprocessed: Sequence[int] = ()
+    ) -> None:
+        """Choose for the next request; without arguments, choose nothing."""
         self.hold_s, self.is_refused, self.unprocessed = hold_s, is_refused, unprocessed
-        self.page_bytes = 0
 
     def throttles(self, _operation: str, /) -> bool:
         return self.is_refused
@@ -131,8 +133,8 @@ class ModelOfDynamoDB:
         taken = [] if is_refused else [p for n, p in enumerate(parts) if n not in refused]
         self.counts["throttled"] += bool(refused)
         is_transaction = operation == "TransactWriteItems"
-        self._choices.begin(
-            hold_s=hold_s if is_transaction else 0.0,
+        self._choices.prepare(
+            hold_s if is_transaction else 0.0,
             is_refused=is_refused,
             unprocessed=() if is_refused else refused,
         )
@@ -143,6 +145,8 @@ class ModelOfDynamoDB:
             if is_transaction:
                 self._take(taken, CANCELLED_SHARE - 1)
             raise
+        finally:
+            self._choices.prepare()  # a cancelled transaction holds nothing
         if operation == "Query":
             is_consistent = request.get("ConsistentRead", False)
             units = read_units(self._choices.page_bytes, is_consistent=is_consistent)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import TypeVar
 
@@ -80,11 +81,8 @@ class Load:
     def run(self, clients: Sequence[Callable[[], None]]) -> None:
         """Repeat the work of each client until the time is over; return when all have ended."""
         for client in clients:
-            self.world.time.spawn(lambda client=client: self._repeat(client), self._begin_s())
+            self.world.time.spawn(partial(self._repeat, client), self.random.uniform(0.0, BEGIN_S))
         self.world.time.run()
-
-    def _begin_s(self) -> float:
-        return self.random.uniform(0.0, BEGIN_S)
 
     def _repeat(self, client: Callable[[], None]) -> None:
         while not self.is_over:

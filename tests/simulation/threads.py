@@ -9,23 +9,36 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
 from graveler.aws.dynamodb import coalescing
 from graveler.threads import ContextThreads
-from tests.simulation.scheduler import Scheduler
 from tests.support.faults.faults import Crash
 
 T = TypeVar("T")
 
 
+class ThreadOwner(Protocol):
+    """What owns the threads."""
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether the caller is one of those that run here."""
+
+    def add_thread(self, work: Callable[[], object], context: Context) -> None:
+        """Let a thread begin."""
+
+    def pause(self) -> None:
+        """Let others go on."""
+
+
 class _Stepped(Future[T]):
     """A result that comes while others go on."""
 
-    def __init__(self, scheduler: Scheduler, number: int) -> None:
+    def __init__(self, scheduler: ThreadOwner, number: int) -> None:
         super().__init__()
         self.number = number  # in its pool, for those that wait for several
         self._scheduler = scheduler
@@ -39,7 +52,7 @@ class _Stepped(Future[T]):
 class _Event:
     """As threading.Event; whoever waits lets others go on."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: ThreadOwner) -> None:
         self._scheduler = scheduler
         self._is_set = False
 
@@ -58,7 +71,7 @@ class _Event:
 class _Pool:
     """The threads of one ContextThreads."""
 
-    def __init__(self, scheduler: Scheduler, amount: int) -> None:
+    def __init__(self, scheduler: ThreadOwner, amount: int) -> None:
         self._scheduler = scheduler
         self._amount = amount
         self._running = self._submitted = 0
@@ -96,7 +109,7 @@ class _Pool:
 
 
 @contextmanager
-def stepped_threads(scheduler: Scheduler) -> Iterator[None]:
+def stepped_threads(scheduler: ThreadOwner) -> Iterator[None]:
     """Let the scheduler own all threads."""
 
     def pool_of(threads: ContextThreads) -> _Pool:

@@ -175,6 +175,25 @@ def test_throttling_changes_no_result(monkeypatch):
     assert set(model.partitions) == {REFS, STAGING}
 
 
+def test_a_cancelled_transaction_holds_nothing(monkeypatch):
+    monkeypatch.setattr("bench.scale.dynamodb.LATENCY_SIGMA", 0.0)
+    time, ended = VirtualTime(), []
+    with virtual(time, 1):
+        model = ModelOfDynamoDB(time, 1)
+        tables_of(model.service).create()
+
+        def send() -> None:
+            model.tables().transact([{"Put": {"TableName": STAGING, "Item": _staged("YQ==")}}])
+            ended.append(time.now_s)
+
+        time.spawn(send)
+        time.spawn(send, 0.001)
+        time.run()
+    assert ended[0] == pytest.approx(0.009)
+    assert model.counts["TransactionConflict"] == 1
+    assert 0.019 <= ended[1] < 0.040
+
+
 @pytest.mark.parametrize(("is_limited", "rate_max"), [(False, 300), (True, 60)])
 def test_writers_of_one_branch_conflict_at_gates_and_share_a_partition(
     is_limited, rate_max, monkeypatch
