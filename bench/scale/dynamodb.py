@@ -28,7 +28,7 @@ from tests.support.fakes.dynamodb.service import Answer, Service
 from tests.support.fakes.dynamodb.transport import operation_of
 
 REFS, STAGING = "refs", "staging"
-# Medians in seconds, as in bench/gates.py and docs/requests.md; not measured on AWS.
+# Medians in seconds, as ADR 12 and docs/requests.md have them; not measured on AWS.
 LATENCY_S = {"TransactWriteItems": 0.009, "BatchWriteItem": 0.008}
 WRITE_S = 0.005
 READ_S = 0.004

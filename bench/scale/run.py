@@ -5,7 +5,7 @@ The adapters and the engine are the real ones. bench/scale/README.md has the mod
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -64,6 +64,11 @@ class Scenario:
     gates: int = gates.COUNT
 
 
+def _longer(state: State) -> State:
+    """Return the state for few sweeps, each of half a second."""
+    return replace(state, measured_s=10.0)
+
+
 _FEW, _MANY = (1, 4, 16), (16, 64)
 _ALL = (1, 16, 64, 256)
 _WRITES = "Single writes to one branch"
@@ -80,14 +85,14 @@ SCENARIOS = (
     Scenario(_READS, "reads", NEW, (0, 64), scenarios.reads_beside_writes),
     Scenario(_OF_REPOSITORY, "commits", NEW, _FEW, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", NEW, _FEW, scenarios.commits_of_a_deployment),
-    Scenario(_CLEANUPS, "cleanups", NEW, (4,), scenarios.with_cleanup),
+    Scenario(_CLEANUPS, "cleanups", _longer(NEW), (4,), scenarios.with_cleanup),
     Scenario("Changes dropped, by changes of the token", "drops", NEW, (2_000,), scenarios.drop),
     Scenario(_WRITES, "writes", SPLIT, (16, 64, 256), scenarios.one_branch),
     Scenario(f"{_WRITES}, ascending paths", "writes", SPLIT, (64,), scenarios.ascending),
     Scenario(_SPREAD, "writes", SPLIT, _MANY, scenarios.many_branches),
     Scenario(_OF_REPOSITORY, "commits", SPLIT, _MANY, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", SPLIT, _MANY, scenarios.commits_of_a_deployment),
-    Scenario(_CLEANUPS, "cleanups", SPLIT, (4,), scenarios.with_cleanup),
+    Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), (4,), scenarios.with_cleanup),
     *(
         Scenario(f"{_WRITES}, {n} gates", "writes", UNLIMITED, _ALL, scenarios.one_branch, n)
         for n in (1, 8, 25, 64)
@@ -141,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sections: Sections = {}
         for number, scenario in enumerate(SCENARIOS):
             is_chosen = fnmatch(scenario.title, options.only) and state.name in options.tables
-            if scenario.state is state and is_chosen:
+            if scenario.state.name == state.name and is_chosen:
                 figures = in_fresh_process(measure, number, options.clients_max)
                 sections[scenario.title] = printed(f"{scenario.title}, {state.name}", figures)
         if sections:
