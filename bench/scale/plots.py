@@ -14,7 +14,7 @@ _PANELS = {
     "Commits of one change, of one repository": "commits",
     "Commits of one change, of a deployment": "commits",
 }
-_CLIENTS = (1, 4, 16, 64, 256, 1024)
+_CLIENTS = (1, 4, 16, 64, 256)
 _MEASURES = {"": "a second", ", p99": "p99, ms"}
 
 
