@@ -32,15 +32,13 @@ from graveler.refs.history import READ_AHEAD_MAX, History
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page, prefix_end
 
-# A page has at most so many entries, whatever is asked.
-ENTRIES_MAX = 100
+# A page has at most so many entries, whatever is asked: the URL of the next one names the commits
+# that they have reached.
+ENTRIES_MAX = 64
 # A reader waits for a page no longer than this.
 _PAGE_S = 2.0
 # Commits that are compared at the same time.
 _AHEAD = 16
-# The URL of the next page names the commits that were reached, so a page goes on while there are
-# more.
-_REACHED_MAX = 64
 _DELIMITER = b"/"
 # What a remembered answer takes beside its path, which it has twice.
 _ANSWER_BYTES = 400
@@ -88,7 +86,7 @@ def list_last_commits(
         limit = TimeLimit(engine, _PAGE_S)
         while walk.width:
             walk.step()
-            if limit.is_over and walk.width <= _REACHED_MAX:
+            if limit.is_over:
                 break
         walk.remember(CommitID(start))
         found = {entry: entries[entry] for entry in entries if entry in walk.found}

@@ -162,14 +162,14 @@ def test_an_after_is_for_the_same_ref_prefix_and_amount(engine):
         page(other, amount=1, after=after)
 
 
-def test_a_page_has_a_hundred_entries_at_most(engine):
-    for number in range(102):
+def test_a_page_has_64_entries_at_most(engine):
+    for number in range(66):
         upload(engine, b"%03d" % number, b"x")
     commit(engine, message="all")
     first = page(engine, amount=1000)
-    assert len(first.results) == 100
+    assert len(first.results) == 64
     rest = page(engine, amount=1000, after=first.next_after)
-    assert [each.path for each in rest.results] == [b"100", b"101"]
+    assert [each.path for each in rest.results] == [b"064", b"065"]
 
 
 def test_bad_names_are_refused(engine):

@@ -9,7 +9,7 @@ import { type Page, usePages, useResource } from '../../api/resource';
 export type Commit = Schemas['CommitRow'];
 type Row = Schemas['LastCommitRow'];
 
-const PAGE = 100;
+const PAGE = 64;
 // An answer takes two seconds at most. What a long history has not given by then stays unsaid.
 const REQUESTS_MAX = 10;
 const NOTHING: Page<Row> = { results: [], pagination: { has_more: false, next_offset: '' } };
