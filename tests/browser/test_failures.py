@@ -101,7 +101,7 @@ def test_a_taken_name_or_place_is_told_at_its_field(visit, client):
     expect(name).to_have_accessible_description("")
     namespace.fill(taken.properties.storage_namespace)
     create.click()
-    expect(namespace).to_have_accessible_description(re.compile("overlaps with|in use|belongs"))
+    expect(namespace).to_have_accessible_description(re.compile("already holds a repository"))
     namespace.fill("ftp://nowhere")
     create.click()
     expect(namespace).to_have_accessible_description(re.compile("namespace"))
