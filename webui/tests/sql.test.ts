@@ -1,13 +1,16 @@
+import './server'; // before the client is made
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../src/api/client';
 import { runQuery, type Tables } from '../src/parts/sql/engine';
 import { csvOf, jsonOf } from '../src/parts/sql/export';
-import { isOut, linesFile, rowsOf, rulesOut, textFile } from '../src/parts/sql/files';
+import { inOrder, isOut, linesFile, rowsOf, rulesOut, textFile } from '../src/parts/sql/files';
 import { dateTrunc, median, stddev } from '../src/parts/sql/functions';
 import { pointed, type Span } from '../src/parts/sql/mistakes';
 import { apart, beginOf, formatOf, hiveOf, isPart, placeOf, quoted } from '../src/parts/sql/names';
 import type { Reading } from '../src/parts/sql/program';
+import { Lake, placesOf } from '../src/parts/sql/tables';
 import {
   columnOf,
   decimalOf,
@@ -15,6 +18,7 @@ import {
   integerOf,
   type SqlValue,
 } from '../src/parts/sql/values';
+import { json, serve } from './server';
 
 const TRIPS: SqlValue[][] = Array.from({ length: 50_000 }, (_, id) => [
   id,
@@ -35,6 +39,7 @@ const TABLES: Record<
     ],
     rows: TRIPS,
   },
+  'empty.csv': { columns: [], rows: [] },
   'zones.csv': {
     columns: [
       ['id', 'integers'],
@@ -147,6 +152,14 @@ const ANSWERS: [query: string, rows: (string | null)[][]][] = [
     "SELECT median(id), round(stddev(id), 3), 'abc' REGEXP '^a' FROM 'zones.csv'",
     [['2', '1', '1']],
   ],
+  ["SELECT count(*) FROM 'trips.parquet' WHERE id >= CAST(2.7 AS INTEGER)", [['49998']]],
+  ["SELECT count(*) FROM (SELECT 1 FROM 'trips.parquet' LIMIT -1)", [['50000']]],
+  ["SELECT id FROM 'trips.parquet' LIMIT -1 OFFSET 49999", [['49999']]],
+  [
+    "SELECT id FROM 'trips.parquet' WHERE id IN (1, 45000) UNION ALL SELECT -1 LIMIT 2",
+    [['1'], ['45000']],
+  ],
+  ["SELECT rowid FROM 'trips.parquet' WHERE id >= 49999", [['50000']]],
   [
     "VALUES (1, 'a'), (2, NULL)",
     [
@@ -184,6 +197,10 @@ for (const condition of [
   "day > '2026' COLLATE NOCASE",
   'id IS NULL',
   'NOT id > 3 OR id IS NULL',
+  'id >= CAST(2.7 AS INTEGER)',
+  'id < CAST(5 AS TEXT)',
+  "day < CAST('5' AS BLOB)",
+  'id > 3 AND rowid > 1',
 ])
   test(`no row is ruled out by ${condition}`, async () => {
     const { tables, readings } = lake();
@@ -262,9 +279,17 @@ const MISTAKES: [query: string, message: RegExp, word: string | undefined][] = [
   ['SELECT 1::INTEGER', /CAST\(value AS INTEGER\)/, ':'],
   ['SELECT count(', /ends too early/, ''],
   ["DELETE FROM 'zones.csv'", /only reads/, undefined],
+  ["WITH a AS (SELECT 1) DELETE FROM 'zones.csv'", /only reads/, undefined],
+  [
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT printf('%010000000d', i) FROM n",
+    /more than 100,000,000 characters/,
+    undefined,
+  ],
+  ["SELECT * FROM 'empty.csv'", /empty\.csv is empty/, undefined],
   ['SELECT 1; SELECT 2', /one query at a time/, undefined],
   ["SELECT * FROM 'nowhere'", /no table nowhere/, undefined],
   ["SELECT * FROM 'zones.csv' a JOIN 'Zones.csv' b", /other capitals/, undefined],
+  ["SELECT * FROM 'it''s.csv' a JOIN 'It''s.csv' b", /other capitals/, undefined],
   ["SELECT date_trunc('eon', '2026-01-01')", /knows year, quarter/, undefined],
 ];
 
@@ -314,6 +339,7 @@ test('names say where a table is', () => {
       ['city', 'São'],
     ],
   );
+  assert.deepEqual([...hiveOf('t/year=__HIVE_DEFAULT_PARTITION__/a.csv', 't/')], [['year', '']]);
   assert.deepEqual(apart(['a', 'A', 'b', 'a']), ['a', 'A_2', 'b', 'a_3']);
 });
 
@@ -322,6 +348,9 @@ test('texts are numbers only if all are, and none begins with a zero', () => {
   assert.equal(holdsOfTexts(['1', '2.5e3', undefined]), 'fractions');
   assert.equal(holdsOfTexts(['1', '007']), 'others');
   assert.equal(holdsOfTexts(['', undefined]), 'others');
+  assert.equal(holdsOfTexts(['1', '-9223372036854775808']), 'integers');
+  assert.equal(holdsOfTexts(['1', '9223372036854775808']), 'others');
+  assert.equal(holdsOfTexts(['1.5', '9223372036854775808']), 'fractions');
 });
 
 test('integers of 64 bits and decimals keep their digits', () => {
@@ -351,6 +380,58 @@ test('what is between the ends of a part decides whether it is read', () => {
   assert.equal(rulesOut(bound('=', 5), ['1', '9']), false);
   assert.equal(rulesOut(bound('<', 5), undefined), false);
   assert.equal(isOut(bound('<', 5), null), true);
+});
+
+test('ends that SQLite orders in another way than Parquet rule nothing out', () => {
+  const type = (name: string) => ({ is: 'leaf', name, text: String }) as const;
+  assert.equal(
+    inOrder(type('decimal(38,2)'), ['1000000000000000.00', '20000000000000000.00']),
+    false,
+  );
+  assert.equal(inOrder(type('uint64'), ['9223372036854775808', '18446744073709551615']), false);
+  assert.equal(inOrder(type('date'), ['2026-01-01', '+5881580-07-10']), false);
+  assert.equal(inOrder(type('date'), ['2026-01-01', '2026-02-01']), true);
+  assert.equal(inOrder(type('string'), ['+1', '-1']), true);
+});
+
+/** Return the rows of a query of CSV objects, whose contents are told by their paths. */
+async function lakeRows(query: string, contents: Record<string, string>) {
+  serve(({ target }) => {
+    const url = new URL(target, 'http://lake.test');
+    const value = (name: string) => url.searchParams.get(name) ?? '';
+    const text = contents[value('path')];
+    if (url.pathname.endsWith('/commits')) return json({ results: [{ id: 'c0' }] });
+    if (url.pathname.endsWith('/objects')) return new Response(text, { status: 206 });
+    const paths = Object.keys(contents).filter(path => path.startsWith(value('prefix')));
+    const stats = (path: string) => ({ path, size_bytes: contents[path]?.length });
+    if (url.pathname.endsWith('/ls'))
+      return json({ results: paths.map(stats), pagination: { has_more: false } });
+    return text === undefined ? json({ message: 'not found' }, 404) : json(stats(value('path')));
+  });
+  const result = await runQuery(query, new Lake({ repository: 'lake', ref: 'main' }, () => {}));
+  return result.rows;
+}
+
+test('an object whose name looks like a glob is itself', async () => {
+  const contents = { 'a1.csv': 'n\n1\n', 'a[1].csv': 'n\n2\n' };
+  assert.deepEqual(await lakeRows("SELECT n FROM 'a[1].csv'", contents), [['2']]);
+  assert.deepEqual(await lakeRows("SELECT n FROM 'a[0-9].csv'", contents), [['1']]);
+  await assert.rejects(lakeRows("SELECT n FROM 'b*.csv'", contents), /No .* object matches b\*/);
+});
+
+test('folders of nulls leave the others numbers', async () => {
+  const contents = {
+    't/year=2026/a.csv': 'n\n1\n',
+    't/year=__HIVE_DEFAULT_PARTITION__/a.csv': 'n\n2\n',
+  };
+  assert.deepEqual(await lakeRows("SELECT n FROM 't/' WHERE year = 2026", contents), [['1']]);
+  assert.deepEqual(await lakeRows("SELECT n FROM 't/' WHERE year IS NULL", contents), [['2']]);
+});
+
+test('columns of one name are read from their own places', () => {
+  const named = (...names: string[]) => names.map(name => columnOf(name, 'integers'));
+  assert.deepEqual(placesOf(named('a', 'a', 'b'), named('b', 'a', 'a'), 'a.csv'), [1, 2, 0]);
+  assert.throws(() => placesOf(named('a', 'a'), named('a'), 'a.csv'), /no column a/);
 });
 
 test('CSV and JSON lines are tables, whose columns are typed by all their values', async () => {

@@ -36,9 +36,10 @@ export const LIMITS = {
   compared_lines: 50_000,
   compared_cells: 1_000_000,
   compared_cell_characters: 1_000,
-  /** Of a query: the rows of its result, what it reads, and how long it takes. */
+  /** Of a query: the rows of its result, what it reads, the texts of its result, and how long it takes. */
   query_rows: 50_000,
   query_values: 20_000_000,
+  query_characters: 100_000_000,
   query_text_bytes: 100_000_000,
   query_objects: 1_000,
   query_time_ms: 120_000,

@@ -6,7 +6,7 @@ import { LIMITS } from '../limits';
 import { integerText } from '../words';
 import { addFunctions } from './functions';
 import { mistakeOf } from './mistakes';
-import { endOf, isCount, type Reading, readingOf, type Step } from './program';
+import { endOf, isCount, isWriting, type Reading, readingOf, type Step } from './program';
 import type { Progress, Table } from './tables';
 import { type Column, resultText, type SqlValue } from './values';
 
@@ -25,6 +25,7 @@ export interface Tables {
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
+const TOO_LARGE = `The result has more than ${integerText(LIMITS.query_characters)} characters, which is too much for a page. Select fewer columns or rows.`;
 const READ_ONLY = 'A query only reads: begin with SELECT, WITH, VALUES or DESCRIBE.';
 
 /** Return the result of the query, at most so many rows. */
@@ -151,13 +152,15 @@ class Run {
 
   private async create(name: string): Promise<void> {
     // To SQLite, names that differ in capitals are one, and to the lake they are two.
-    const spelled = this.query.toLowerCase().split(name.toLowerCase()).length;
-    if (spelled !== this.query.split(name).length && !name.includes("'") && !name.includes('"'))
+    const plain = (text: string) => text.replace(/(['"])\1/g, '$1');
+    const times = (text: string, part: string) => plain(text).split(plain(part)).length;
+    if (times(this.query.toLowerCase(), name.toLowerCase()) !== times(this.query, name))
       throw new Failure(
         `${name} is written in two ways, with other capitals: a query can read only one of them.`,
         -1,
       );
     const table = await this.source.open(name);
+    if (!table.columns.length) throw new Failure(`${name} is empty: it has no columns.`, -1);
     const columns = table.columns.map(column => identifier(column.name));
     this.database.run(`CREATE TABLE ${identifier(name)} (${columns})`);
     this.tables.set(name, table);
@@ -193,6 +196,8 @@ class Run {
         p5: Number(p5),
       }),
     );
+    // WITH may come before a DELETE as well.
+    if (isWriting(program)) throw new Failure(READ_ONLY, -1);
     if (isCount(program)) return this.shown([[BigInt(await this.count())]], rows_max);
     const loads = [...this.tables].flatMap(([name, table]) => {
       const [[page] = [null]] = this.rowsOf(`SELECT rootpage FROM sqlite_schema WHERE name = ?`, [
@@ -237,8 +242,13 @@ class Run {
     const statement = this.database.prepare(query);
     if (values.length) statement.bind(values);
     const rows: SqlValue[][] = [];
-    while (rows.length < most && statement.step())
-      rows.push(statement.get(null, { useBigInt: true }) as SqlValue[]);
+    let characters = 0;
+    while (rows.length < most && statement.step()) {
+      const row = statement.get(null, { useBigInt: true }) as SqlValue[];
+      for (const value of row) if (typeof value === 'string') characters += value.length;
+      if (characters > LIMITS.query_characters) throw new Failure(TOO_LARGE, -1);
+      rows.push(row);
+    }
     statement.free();
     return rows;
   }

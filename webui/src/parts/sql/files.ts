@@ -4,6 +4,7 @@ import type { AsyncBuffer } from 'hyparquet';
 import { Failure } from '../../api/client';
 import { cellOf, readLines } from '../lines';
 import { openParquet, type ParquetFile, readColumns } from '../parquet/columns';
+import type { Type } from '../parquet/types';
 import { separated } from '../separated';
 import type { Bound, Reading } from './program';
 import {
@@ -131,7 +132,16 @@ function endsIn(
   if (!column || !statistics || statistics.min === undefined || statistics.max === undefined)
     return undefined;
   const read = readerOf(column.type);
-  return [read(statistics.min), read(statistics.max)];
+  const ends: [SqlValue, SqlValue] = [read(statistics.min), read(statistics.max)];
+  return inOrder(column.type, ends) ? ends : undefined;
+}
+
+/** Return whether all values between the ends are between them for SQLite too: numbers and years with a sign are not, as texts. */
+export function inOrder(type: Type, ends: readonly [SqlValue, SqlValue]): boolean {
+  const texts = ends.filter(end => typeof end === 'string');
+  if (holdsOf(type) !== 'others') return texts.length === 0;
+  const isTime = /^(date|time)/.test(type.name);
+  return !isTime || !texts.some(text => /^[+-]/.test(text));
 }
 
 /** Return a file whose rows are all loaded. */

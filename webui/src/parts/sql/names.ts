@@ -53,12 +53,16 @@ export function isPart(path: string, folder: string): boolean {
   return !hidden && formatOf(path) !== undefined;
 }
 
+// What Hive and Spark call the folder of nulls.
+const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__';
+
 /** Return the values that folders below the table have in their names: `year=2024/`. */
 export function hiveOf(path: string, folder: string): Map<string, string> {
   const folders = path.slice(folder.length).split('/').slice(0, -1);
   const pairs = folders.flatMap(name => {
     const [key, ...rest] = name.split('=');
-    return key && rest.length ? [[key, unescaped(rest.join('='))] as const] : [];
+    const value = unescaped(rest.join('='));
+    return key && rest.length ? [[key, value === HIVE_NULL ? '' : value] as const] : [];
   });
   return new Map(pairs);
 }

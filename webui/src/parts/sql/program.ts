@@ -40,11 +40,17 @@ export function readingOf(program: readonly Step[], page: number): Reading | und
   const read = program.filter(({ code, p1 }) => code === 'Column' && cursors.includes(p1));
   const columns = [...new Set(read.map(({ p2 }) => p2))].sort((left, right) => left - right);
   const [cursor, ...more] = cursors;
-  return { columns, bounds: cursor === undefined || more.length ? [] : boundsOf(program, cursor) };
+  // A row that is left out would move the others.
+  const isNumbered = program.some(({ code, p1 }) => code === 'Rowid' && p1 === cursor);
+  const isOpen = cursor === undefined || more.length > 0 || isNumbered;
+  return { columns, bounds: isOpen ? [] : boundsOf(program, cursor) };
 }
 
 // A comparison with a null skips the row as well.
 const IF_NULL = 0x10;
+// Whether values are converted before they are compared, as with a CAST.
+const AFFINITY = 0x47;
+const AS_THEY_ARE = 0x41;
 
 /** Return the comparisons that each row meets first. A row that fails one of them has no other effect. */
 function boundsOf(program: readonly Step[], cursor: number): Bound[] {
@@ -67,14 +73,16 @@ function boundsOf(program: readonly Step[], cursor: number): Bound[] {
 }
 
 function isSkip({ p4, p5 }: Step): boolean {
-  return (p5 & IF_NULL) !== 0 && String(p4).startsWith('BINARY');
+  const isPlain = (p5 & AFFINITY) <= AS_THEY_ARE;
+  return isPlain && (p5 & IF_NULL) !== 0 && String(p4).startsWith('BINARY');
 }
 
-/** Return the values that the program sets before it begins, by their registers. */
+/** Return the values that the program sets before it begins, by their registers: those that it does not convert afterwards. */
 function constantsOf(program: readonly Step[]): Map<number, Bound['value']> {
   const begin = program.findIndex(({ code }) => code === 'Transaction');
   const constants = new Map<number, Bound['value']>();
   for (const { code, p1, p2, p3, p4 } of program.slice(begin)) {
+    if (code === 'Cast') constants.delete(p1);
     if (code === 'Integer') constants.set(p2, p1);
     if (code === 'String8') constants.set(p2, String(p4));
     // 64 bits are shown as their lower and their upper half.
@@ -98,11 +106,20 @@ const ONE_BY_ONE =
 export function endOf(program: readonly Step[]): number | undefined {
   const count = (name: string) => program.filter(({ code }) => code === name).length;
   const isOne = count('OpenRead') === 1 && count('Rewind') === 1 && count('Next') === 1;
-  if (!isOne || !program.every(({ code }) => ONE_BY_ONE.test(code))) return undefined;
+  if (!isOne || count('ResultRow') !== 1 || !program.every(({ code }) => ONE_BY_ONE.test(code)))
+    return undefined;
   const last = program.find(({ code }) => code === 'DecrJumpZero');
   if (!last) return Number.POSITIVE_INFINITY;
   const set = program.filter(({ code, p2 }) => code === 'Integer' && p2 === last.p1);
-  return set.length === 1 ? set[0]?.p1 : undefined;
+  const [limit, ...more] = set.map(({ p1 }) => p1);
+  if (limit === undefined || more.length) return undefined;
+  // A negative limit is none.
+  return limit < 0 ? Number.POSITIVE_INFINITY : limit;
+}
+
+/** Return whether the program changes a table. */
+export function isWriting(program: readonly Step[]): boolean {
+  return program.some(({ code, p2 }) => code === 'Transaction' && p2 !== 0);
 }
 
 /** Return whether all that is asked for is how many rows there are. */

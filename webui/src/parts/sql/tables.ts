@@ -129,7 +129,15 @@ async function objectsOf(
   if (isGlob(path)) {
     const begin = beginOf(path);
     const folder = begin.slice(0, begin.lastIndexOf('/') + 1);
-    return { folder, objects: await listed({ ...place, path: begin }, folder, path) };
+    const objects = await listed({ ...place, path: begin }, folder, path);
+    // An object's own name may have the signs of a glob.
+    const own = objects.find(object => object.path === path);
+    if (own) return { folder: path, objects: [own] };
+    if (objects.length) return { folder, objects };
+    throw new Failure(
+      `No .parquet, .csv or .jsonl object matches ${path} at ${ref} of ${repository}.`,
+      404,
+    );
   }
   if (path && !path.endsWith('/')) {
     const found = await stat(place).catch(error => {
@@ -168,7 +176,9 @@ async function listed(
     found.push(
       ...page.filter(
         each =>
-          isPart(each.path, folder) && each.size_bytes && (!glob || matchesGlob(glob, each.path)),
+          isPart(each.path, folder) &&
+          each.size_bytes &&
+          (!glob || each.path === glob || matchesGlob(glob, each.path)),
       ),
     );
     if (found.length > LIMITS.query_objects)
@@ -180,10 +190,16 @@ async function listed(
   return found;
 }
 
-/** Return where an object of a folder has the columns of the first one. */
-function placesOf(columns: readonly Column[], own: readonly Column[], path: string): number[] {
+/** Return where an object of a folder has the columns of the first one. Several may have one name, in this order. */
+export function placesOf(
+  columns: readonly Column[],
+  own: readonly Column[],
+  path: string,
+): number[] {
+  const taken = new Set<number>();
   return columns.map(({ name, holds }) => {
-    const at = own.findIndex(each => each.name === name);
+    const at = own.findIndex((each, at) => each.name === name && !taken.has(at));
+    taken.add(at);
     const isSame = own[at]?.holds === holds || own[at]?.holds === 'integers' || holds === 'others';
     if (isSame) return at;
     throw new Failure(

@@ -76,21 +76,27 @@ function othersOf(
   return text;
 }
 
-const INTEGER = /^-?(0|[1-9]\d{0,17})$/;
+const INTEGER = /^-?(0|[1-9]\d*)$/;
+const INT64_DIGITS = 18;
 const FRACTION = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** Return what all texts of a column are: numbers, unless one of them has another form, or a leading zero. */
 export function holdsOfTexts(texts: readonly (string | undefined)[]): Holds {
   let holds: Holds = 'integers';
   let isEmpty = true;
+  let isLong = false;
   for (const text of texts) {
     if (!text) continue;
     isEmpty = false;
-    if (INTEGER.test(text)) continue;
+    if (INTEGER.test(text)) {
+      isLong ||= text.length > INT64_DIGITS && typeof integerOf(BigInt(text)) === 'string';
+      continue;
+    }
     if (!FRACTION.test(text) || /^-?0\d/.test(text)) return 'others';
     holds = 'fractions';
   }
-  return isEmpty ? 'others' : holds;
+  // As fractions, integers of more than 64 bits would lose digits.
+  return isEmpty || (isLong && holds === 'integers') ? 'others' : holds;
 }
 
 /** Return the value of a text; an empty one is a null. */
