@@ -4,6 +4,7 @@ A process has its client of DynamoDB, its engine and its caches. Committed files
 are memory fakes, and S3 is as far away as docs/requests.md has it.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -124,6 +125,7 @@ def virtual(time: VirtualTime, seed: int) -> Iterator[None]:
     """Let the product's deadlines, threads and IDs go by the virtual time and the seed."""
     with (
         drawn_ids(seed),
+        patch.object(os, "getpid", lambda: seed),  # a part of IDs, and so of items' places
         patch.object(deadlines, "time", SimpleNamespace(monotonic=time.monotonic)),
         patch.object(client, "moment", time.moment),
         stepped_threads(time),
