@@ -40,7 +40,7 @@ moved the head already (`clean_moves`), the writer decides again under the new h
 its own change.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import (
@@ -128,18 +128,51 @@ def stage_changes(repo: OpenRepository, branch: Branch, changes: Sequence[Change
         ContentionError: a commit closed the token in each try; some changes may have been made.
         UnknownOutcomeError: some changes may have been made, and others not.
     """
+    failed = stage_each(repo, branch, changes).values()
+    for error in failed:
+        if isinstance(error, UnknownOutcomeError):
+            raise error
+    for error in failed:
+        raise error
+
+
+def stage_each(
+    repo: OpenRepository, branch: Branch, changes: Sequence[Change]
+) -> Mapping[bytes, GravelerError]:
+    """Stage changes of distinct paths, each at a moment of its own; return errors by path.
+
+    Paths without an error hold their changes. With UnknownOutcomeError, a path may hold its own.
+    Otherwise it does not; the errors are those of `stage_changes`, and ThrottledError.
+    """
+    failed: dict[bytes, GravelerError] = {}
     for _ in range(BRANCH_WRITE_TRIES_MAX):
-        refused = repo.engine.staging.stage(branch.staging_token, changes)
-        accepted = changes if not refused else [*set(changes) - set(refused)]
-        after = confirm(repo, branch, accepted)
+        refused, errors = repo.engine.staging.stage(branch.staging_token, changes)
+        failed |= errors
+        left = errors.keys() | dict(refused).keys()
+        accepted = [(path, value) for path, value in changes if path not in left]
+        missed: Collection[bytes] = dict(accepted)
+        try:
+            after, missed = _confirmed(repo, branch, accepted)
+            branch = _next_branch(repo, branch, after) if refused else branch
+        except GravelerError as error:
+            return failed | _may_be_written(missed) | dict.fromkeys(dict(refused), error)
+        failed |= _may_be_written(missed)
         if not refused:
-            return
-        if after is None:
-            after = reread_branch(repo, branch)  # raises: it was deleted
-        if after.staging_token == branch.staging_token:
-            after = after_seal(repo, branch)
-        branch, changes = after, refused
-    raise contention(f"branch {branch.name!r}")
+            return failed
+        changes = refused
+    return failed | dict.fromkeys(dict(changes), contention(f"branch {branch.name!r}"))
+
+
+def _next_branch(repo: OpenRepository, branch: Branch, after: Branch | None) -> Branch:
+    """Return the branch, whose token has refused a change, with its next token.
+
+    after: the branch as it was read since; None if it was deleted.
+
+    Raises:
+        NotFoundError: it was deleted.
+    """
+    now = after or reread_branch(repo, branch)
+    return after_seal(repo, branch) if now.staging_token == branch.staging_token else now
 
 
 def after_seal(repo: OpenRepository, branch: Branch) -> Branch:
@@ -160,28 +193,32 @@ def confirm(repo: OpenRepository, branch: Branch, staged: Sequence[Change]) -> B
     Raises:
         UnknownOutcomeError: the token is gone, and a path does not hold its change.
     """
+    after, missed = _confirmed(repo, branch, staged)
+    for path in missed:
+        raise may_be_written(path)
+    return after
+
+
+def _confirmed(
+    repo: OpenRepository, branch: Branch, staged: Sequence[Change]
+) -> tuple[Branch | None, Collection[bytes]]:
+    """Return as `confirm` does, and the paths for which it raises."""
     token = branch.staging_token
     after = _if_exists(repo, branch)
     if after is None:
-        return None
+        return None, ()
     repo.remember(after)
     if not staged or after.staging_token == token:
-        return after
+        return after, ()
     if token in after.sealed_tokens and repo.engine.refs.bump_version(
         repo.record, after.name, token
     ):
-        return after
+        return after, ()
     after = _if_exists(repo, branch)
     if after is None:
-        return None
-    view = view_of_branch(repo, after)
-    for path, value in staged:
-        if view.get(path) != value:
-            raise UnknownOutcomeError(
-                f"path {shown(path)} may have been written: another request changed or reset it "
-                "at the same time, so read it before you write again"
-            )
-    return after
+        return None, ()
+    held = view_of_branch(repo, after).get_each([path for path, _ in staged])
+    return after, [path for path, value in staged if held[path] != value]
 
 
 def confirm_conditional(repo: OpenRepository, branch: Branch, staged: Sequence[Change]) -> bool:
@@ -207,10 +244,14 @@ def confirm_conditional(repo: OpenRepository, branch: Branch, staged: Sequence[C
 
 
 def may_be_written(path: bytes) -> UnknownOutcomeError:
-    """Return the error of a conditional change that a commit or a merge may have missed."""
+    """Return the error of a change that a commit or a merge may have missed."""
     return UnknownOutcomeError(
         f"path {shown(path)} may have been written: read it before you write again"
     )
+
+
+def _may_be_written(paths: Iterable[bytes]) -> dict[bytes, GravelerError]:
+    return {path: may_be_written(path) for path in paths}
 
 
 def _if_exists(repo: OpenRepository, branch: Branch) -> Branch | None:

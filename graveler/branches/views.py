@@ -72,6 +72,14 @@ class View:
         staged = self.repo.engine.staging.newest(self.tokens, path) if self.tokens else None
         return self.committed.get(path) if staged is None else staged.value
 
+    def get_each(self, paths: Sequence[bytes]) -> Mapping[bytes, bytes | None]:
+        """Return what `get` returns, for each of the paths."""
+        staged = self.repo.engine.staging.newest_each(self.tokens, paths)
+        return {
+            path: staged[path].value if path in staged else self.committed.get(path)
+            for path in paths
+        }
+
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
         """Return the staged changes with start <= path < end, the newest of each path."""
         return staged_changes(self.repo.engine, self.tokens, start, end)

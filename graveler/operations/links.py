@@ -1,7 +1,8 @@
 """Objects whose data clients store themselves: get an address, link it, stage it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graveler.addresses import (
@@ -12,15 +13,17 @@ from graveler.addresses import (
     verify_address,
 )
 from graveler.branches.claims import claim
-from graveler.branches.lookup import known_repository
-from graveler.branches.staging import branch_for_staging, stage_entry
-from graveler.branches.views import ObjectStat
+from graveler.branches.lookup import current_branch, known_repository, shown
+from graveler.branches.protection import check_can_stage
+from graveler.branches.staging import branch_for_staging, stage_each, stage_entry
+from graveler.branches.views import ObjectStat, object_stat
 from graveler.engine import Engine
-from graveler.errors import InvalidInputError
-from graveler.limits import OBJECT_KEY_BYTES_MAX
+from graveler.entries import entry_value
+from graveler.errors import GravelerError, InvalidInputError
+from graveler.limits import LINKS_MAX, OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
-from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
+from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
 from graveler.open_repository import OpenRepository
 from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.retention.claims import address_to_claim
@@ -104,11 +107,59 @@ def link(
         GravelerError: the others that `stage` raises.
     """
     repo, current = branch_for_staging(engine, repository, branch, path, force=force)
+    _check_linkable(repo, branch, path, data, check_foreign)
+    return stage_data(repo, current, path, data, requirement=requirement)
+
+
+def link_each(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    objects: Sequence[tuple[bytes, StoredData]],
+    *,
+    force: bool = False,
+    check_foreign: CheckForeign = _allow,
+) -> Sequence[tuple[bytes, ObjectStat | GravelerError]]:
+    """Make data the objects at distinct paths, as `link` does; return the outcome of each.
+
+    Each takes effect once, but not all at one moment. With UnknownOutcomeError, a path may have
+    its object, with another error it does not.
+
+    Raises:
+        InvalidInputError: they are more than LINKS_MAX, a path occurs twice, or a name is
+            malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+    """
+    if len(objects) > LINKS_MAX:
+        raise Refusal.TOO_MANY_PATHS.error(f"not {len(objects)}", most=LINKS_MAX)
+    for path, times in Counter(path for path, _ in objects).most_common(1):
+        if times > 1:
+            raise InvalidInputError(f"path {shown(path)} occurs {times} times: send it once")
+    repo, current = current_branch(engine, repository, branch)
+    check_can_stage(repo.record, branch, force=force)
+    # Nothing needs a claim: issued addresses are young, and no collection deletes foreign data.
+    values: dict[bytes, bytes] = {}
+    outcomes: dict[bytes, ObjectStat | GravelerError] = {}
+    for path, data in objects:
+        try:
+            check_path(path)
+            _check_linkable(repo, branch, path, data, check_foreign)
+            values[path] = entry_value(_entry_of(repo, data))
+            outcomes[path] = object_stat(repo.record, path, values[path])
+        except GravelerError as error:
+            outcomes[path] = error
+    outcomes |= stage_each(repo, current, list(values.items()))
+    return [(path, outcomes[path]) for path, _ in objects]
+
+
+def _check_linkable(
+    repo: OpenRepository, branch: str, path: bytes, data: StoredData, check_foreign: CheckForeign
+) -> None:
     if _is_in_data(repo.record, data.physical_address):
         check_issued(repo, branch, path, data.physical_address)
     else:
         check_foreign(data.physical_address)
-    return stage_data(repo, current, path, data, requirement=requirement)
 
 
 def stage(
@@ -177,7 +228,7 @@ def _entry_of(repo: OpenRepository, data: StoredData) -> Entry:
             f"use s3://<bucket>/<key>, with a key of at most {OBJECT_KEY_BYTES_MAX} bytes and "
             "without a segment '..'"
         )
-    check_user_metadata(data.metadata)
+    check_user_metadata(data.metadata, data.content_type or "")
     address, address_type = relative_address(repo.record.storage_namespace, uri)
     mtime_s = data.mtime_s
     return Entry(

@@ -29,16 +29,17 @@ _CHECK_AGE_MAX_S = 5
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 
-def check_user_metadata(metadata: Mapping[str, str]) -> None:
-    """Check that user metadata fit into one record.
+def check_user_metadata(metadata: Mapping[str, str], content_type: str = "") -> None:
+    """Check that user metadata fit into one record, beside the content type.
 
     Raises:
         InvalidInputError: they are too large.
     """
     size_bytes = sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items())
+    size_bytes += len(content_type.encode())
     if size_bytes > USER_METADATA_BYTES_MAX:
         raise InvalidInputError(
-            f"user metadata of {size_bytes} bytes are too large: "
+            f"user metadata and content type of {size_bytes} bytes are too large: "
             f"shorten them to {USER_METADATA_BYTES_MAX} bytes"
         )
 

@@ -78,6 +78,7 @@ from graveler.ports.staging import (
     ChangesPage,
     Staged,
     StagedChange,
+    StageOutcome,
     StagingStore,
     Unconditional,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "SecretStore",
     "SignedS3Request",
     "SliceFunction",
+    "StageOutcome",
     "Staged",
     "StagedChange",
     "StagingStore",

@@ -1,10 +1,11 @@
 """The port to staged changes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol
 
+from graveler.errors import GravelerError
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
@@ -43,6 +44,17 @@ class ChangesPage(NamedTuple):
     has_more: bool
 
 
+class StageOutcome(NamedTuple):
+    """What became of changes that are not staged; all others are.
+
+    refused: the token is closed.
+    failed: by path. With UnknownOutcomeError, a change may be staged, or may still be.
+    """
+
+    refused: Sequence[Change] = ()
+    failed: Mapping[bytes, GravelerError] = {}
+
+
 class StagingStore(Protocol):
     """Staged changes: each staging token holds paths in byte order, with a value or a tombstone.
 
@@ -59,6 +71,14 @@ class StagingStore(Protocol):
         A hundred tokens are one request. The reads are not atomic.
         """
 
+    def newest_each(
+        self, tokens: Sequence[StagingToken], paths: Sequence[bytes]
+    ) -> Mapping[bytes, Staged]:
+        """Return what `newest` returns, for each of the paths that has a change.
+
+        A hundred pairs of token and path are one request.
+        """
+
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
@@ -69,15 +89,12 @@ class StagingStore(Protocol):
     ) -> tuple[Repository | None, Branch | None, Staged | None]:
         """Return what `get_with_branch` does, and the record under the repository's name."""
 
-    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
-        """Stage changes of distinct paths while the token is open; return the refused ones.
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> StageOutcome:
+        """Stage changes of distinct paths while the token is open; return what became of them.
 
         Each change takes effect once, even if the adapter sends it again after a lost response.
         Together they are not atomic: if the token closes meanwhile, it refuses some of them and
-        holds the others.
-
-        Raises:
-            UnknownOutcomeError: some of the changes may have taken effect, or may still do.
+        holds the others. After one has failed, those that were not sent yet fail as well.
         """
 
     def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:

@@ -17,6 +17,7 @@ from graveler_functions.api.routes import (
     groups,
     history,
     imports,
+    many_writes,
     metadata,
     policies,
     prefixes,
@@ -57,6 +58,7 @@ _RESOURCES = (
     prefixes,
     history,
     presigned,
+    many_writes,
     audit,
     actions,
 )

@@ -17,6 +17,7 @@ OWN = {
     "prefixes": "Prefixes",
     "history": "Versions of an object",
     "presigned": "Presigned URLs of many objects",
+    "many_writes": "Many direct writes in one request",
     "recorded_uploads": "Recorded uploads",
     "reviews": "Reviews of pull requests",
     "rights": "Rights of users",

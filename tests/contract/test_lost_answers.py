@@ -6,7 +6,7 @@ lost for as long as the client tries. In the last two only reading back can tell
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
@@ -17,10 +17,15 @@ import pytest
 from graveler.aws.dynamodb.coalescing import Coalescer
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.exchanges.buffered import BufferedResponse
-from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Change, CommitID, Repository, Tag, tasks
+from graveler.errors import (
+    AlreadyExistsError,
+    StaleVersionError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
+from graveler.model import Branch, CommitID, Repository, Tag, tasks
 from graveler.model.tasks import Task, TaskEnd, TaskKind
-from graveler.ports import Staged
+from graveler.ports import Staged, StageOutcome
 from tests.contract.conftest import (
     COMMIT_ID,
     OTHER_ID,
@@ -269,7 +274,7 @@ def test_close(stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequ
     else:
         with pytest.raises(UnknownOutcomeError):
             stores.staging.close(token)
-    assert stores.staging.stage(token, [(b"a", b"1")]) == [(b"a", b"1")]
+    assert stores.staging.stage(token, [(b"a", b"1")]).refused == [(b"a", b"1")]
 
 
 def test_a_repeated_change_has_no_second_effect(stores: DynamoDBStores) -> None:
@@ -279,7 +284,7 @@ def test_a_repeated_change_has_no_second_effect(stores: DynamoDBStores) -> None:
     other = DynamoStagingStore(replace(stores.tables, coalescer=Coalescer()))
     stores.http.meanwhile = lambda: other.stage(token, [(b"a", b"theirs")])
     try:
-        assert not stores.staging.stage(token, [(b"a", b"ours")])
+        assert not stores.staging.stage(token, [(b"a", b"ours")]).refused
     finally:
         stores.http.meanwhile = lambda: None
     assert stores.staging.get(token, b"a") == Staged(b"theirs")
@@ -290,11 +295,30 @@ def test_a_change_whose_every_answer_is_lost_has_an_unknown_outcome(
 ) -> None:
     token = new_token()
     lose("TransactWriteItems")
+    outcome = stores.staging.stage(token, [(b"a", b"1")])
     if "one" in request.node.name:
-        stores.staging.stage(token, [(b"a", b"1")])
+        assert not any(outcome)
     else:
-        with pytest.raises(UnknownOutcomeError):
-            stores.staging.stage(token, [(b"a", b"1")])
+        assert isinstance(outcome.failed[b"a"], UnknownOutcomeError)
+
+
+def test_of_many_changes_those_without_an_answer_are_unknown_and_the_rest_is_there_or_was_not_tried(
+    stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequest
+) -> None:
+    token = new_token()
+    changes = [(b"%05d" % number, b"v") for number in range(99 * 20)]
+    lose("TransactWriteItems")
+    outcome = stores.staging.stage(token, changes)
+    assert not outcome.refused
+    kinds = {type(error) for error in outcome.failed.values()}
+    if "one" in request.node.name:
+        assert not kinds
+    else:
+        assert kinds == {UnknownOutcomeError, ThrottledError}
+    held = {path for path, _ in stores.staging.scan(token, b"", None)}
+    for path, _ in changes:
+        error = outcome.failed.get(path)
+        assert isinstance(error, UnknownOutcomeError) or (path in held) == (error is None)
 
 
 def test_a_created_repository_is_whole(stores: DynamoDBStores, lose: Losing) -> None:
@@ -373,10 +397,9 @@ def test_threads_whose_shared_write_has_no_answer_know_that_they_do_not_know(
     lose("TransactWriteItems")
 
     def stage(number: int) -> bool:
-        try:
-            return not stores.staging.stage(token, [(b"%04d" % number, b"v")])
-        except UnknownOutcomeError:
-            return False
+        outcome = stores.staging.stage(token, [(b"%04d" % number, b"v")])
+        assert all(isinstance(error, UnknownOutcomeError) for error in outcome.failed.values())
+        return not any(outcome)
 
     with ThreadPoolExecutor(8) as pool:
         is_staged = list(pool.map(stage, range(24)))
@@ -430,7 +453,7 @@ def test_threads_whose_shared_write_is_refused_after_a_lost_answer_do_not_send_i
 
     monkeypatch.setattr(stores.http, "begin", scripted)
 
-    def stage(path: bytes) -> Sequence[Change]:
+    def stage(path: bytes) -> StageOutcome:
         return stores.staging.stage(token, [(path, b"ours")])
 
     with ThreadPoolExecutor(3) as pool:
@@ -438,9 +461,9 @@ def test_threads_whose_shared_write_is_refused_after_a_lost_answer_do_not_send_i
         while ("staging", token) not in stores.tables.coalescer._waiting:
             time.sleep(0.001)
         shared = [pool.submit(stage, path) for path in (b"b", b"c")]
-        assert not first.result(10)
+        assert not first.result(10).failed
         for each in shared:
-            with pytest.raises(UnknownOutcomeError):
-                each.result(10)
+            (error,) = each.result(10).failed.values()
+            assert isinstance(error, UnknownOutcomeError)
     assert other.get(token, b"b") == Staged(b"theirs")
     assert other.get(token, b"c") == Staged(b"ours")

@@ -151,7 +151,7 @@ def test_a_token_that_closes_has_exactly_what_it_did_not_refuse(
         else:
             for turn in range(5):
                 path = b"%d/%d" % (number, turn)
-                refused[number * 5 + turn] = stores.staging.stage(token, [(path, path)])
+                refused[number * 5 + turn] = stores.staging.stage(token, [(path, path)]).refused
 
     assert outcomes(stage_or_close) == [None] * THREADS
     held = {path for path, _ in stores.staging.scan(token, b"", None)}

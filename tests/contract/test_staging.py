@@ -86,14 +86,14 @@ def test_many_changes_are_staged(stores: Stores) -> None:
 def test_a_closed_token_refuses_every_change_and_keeps_what_it_has(stores: Stores) -> None:
     closed, other = new_token(), new_token()
     changes = [(b"%04d" % n, VALUE) for n in range(120)]
-    assert not stores.staging.stage(closed, changes)
+    assert not stores.staging.stage(closed, changes).refused
     stores.staging.close(closed)
     later = [(path, b"later") for path, _ in changes] + [(b"new", None)]
-    assert sorted(stores.staging.stage(closed, later)) == sorted(later)
-    assert stores.staging.stage(closed, [(b"0001", None)]) == [(b"0001", None)]
+    assert sorted(stores.staging.stage(closed, later).refused) == sorted(later)
+    assert stores.staging.stage(closed, [(b"0001", None)]).refused == [(b"0001", None)]
     stores.staging.close(closed)
     assert list(stores.staging.scan(closed, b"", None)) == changes
-    assert not stores.staging.stage(other, later)
+    assert not stores.staging.stage(other, later).refused
 
 
 def test_a_closed_token_refuses_each_path_by_itself(stores: Stores) -> None:
@@ -101,7 +101,7 @@ def test_a_closed_token_refuses_each_path_by_itself(stores: Stores) -> None:
     changes = [(b"%d" % n, VALUE) for n in range(120)]
     assert {gates.gate_of(path) for path, _ in changes} == set(range(gates.COUNT))
     stores.staging.close(token)
-    assert [stores.staging.stage(token, [change]) for change in changes] == [
+    assert [stores.staging.stage(token, [change]).refused for change in changes] == [
         [change] for change in changes
     ]
 
@@ -115,15 +115,34 @@ def test_of_changes_beside_a_close_those_that_were_not_refused_are_there(
     with ThreadPoolExecutor(2) as pool:
         staged = pool.submit(stores.staging.stage, token, changes)
         pool.submit(stores.staging.close, token).result()
-        refused = set(staged.result())
+        refused = set(staged.result().refused)
     assert list(stores.staging.scan(token, b"", None)) == [c for c in changes if c not in refused]
+
+
+def test_the_newest_changes_of_many_paths_are_those_of_each(stores: Stores) -> None:
+    tokens = [new_token() for _ in range(3)]
+    paths = [b"%03d" % number for number in range(120)]
+    for age, token in enumerate(tokens):
+        staged = [
+            (path, None if number % 7 == 0 else b"%d" % age)
+            for number, path in enumerate(paths)
+            if number % 2**age == age and number % 5
+        ]
+        stores.staging.stage(token, staged)
+    each = {path: stores.staging.newest(tokens, path) for path in paths}
+    expected = {path: found for path, found in each.items() if found is not None}
+    assert 0 < len(expected) < len(paths)
+    assert stores.staging.newest_each(tokens, paths) == expected
+    assert stores.staging.newest_each((), paths) == {}
 
 
 def test_threads_that_write_at_once_lose_nothing(stores: Stores) -> None:
     token = new_token()
     changes = {b"%04d" % n: b"value %d" % n for n in range(200)}
     with ThreadPoolExecutor(16) as pool:
-        refused = pool.map(lambda change: stores.staging.stage(token, [change]), changes.items())
+        refused = pool.map(
+            lambda change: stores.staging.stage(token, [change]).refused, changes.items()
+        )
         assert not any(refused)
     assert dict(stores.staging.scan(token, b"", None)) == changes
 
@@ -141,10 +160,9 @@ def test_a_write_that_is_too_large_fails_no_other_thread(stores: Stores) -> None
 
     def stage(number: int) -> bool:
         value = too_large if number % 10 == 0 else b"%d" % number
-        try:
-            return not stores.staging.stage(token, [(b"%04d" % number, value)])
-        except InvalidInputError:
-            return number % 10 == 0
+        failed = stores.staging.stage(token, [(b"%04d" % number, value)]).failed.values()
+        assert all(isinstance(error, InvalidInputError) for error in failed)
+        return not failed or number % 10 == 0
 
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(stage, range(60)))
@@ -162,7 +180,7 @@ def test_of_writes_of_threads_beside_a_close_those_that_were_not_refused_are_the
     with ThreadPoolExecutor(16) as pool:
         staged = [pool.submit(stores.staging.stage, token, [change]) for change in changes]
         stores.staging.close(token)
-        refused = {change for each in staged for change in each.result()}
+        refused = {change for each in staged for change in each.result().refused}
     # Nothing lands after the close: what is there then, stays so.
     assert list(stores.staging.scan(token, b"", None)) == [c for c in changes if c not in refused]
 
@@ -469,7 +487,7 @@ def test_a_token_is_closed_for_as_long_as_a_drop_may_leave_something(
         with monkeypatch.context() as patch:
             patch.setattr(stores.tables.dynamodb, "call", call)
             if list(stores.staging.scan_paths(token, b"", None)):
-                refused.append(stores.staging.stage(token, changes) == changes)
+                refused.append(stores.staging.stage(token, changes).refused == changes)
         return call(operation, *more)
 
     with monkeypatch.context() as patch:

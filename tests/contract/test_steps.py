@@ -36,7 +36,7 @@ MOVE = [StagedChange(b"new", b"value", None), StagedChange(b"old", None, Staged(
 def main(stores: Stores, repository: Repository) -> Branch:
     """The branch, with `old` staged."""
     main = main_of(stores, repository)
-    assert not stores.staging.stage(main.staging_token, [(b"old", b"value")])
+    assert not stores.staging.stage(main.staging_token, [(b"old", b"value")]).refused
     return main
 
 

@@ -115,12 +115,14 @@ def test_a_token_is_closed_gate_by_gate(world):
     paths = [b"%d" % number for number in range(20)]
     refused = []
     world.staging.between = once(
-        lambda: refused.extend(world.staging.stage("token", [(path, b"1") for path in paths]))
+        lambda: refused.extend(
+            world.staging.stage("token", [(path, b"1") for path in paths]).refused
+        )
     )
     world.staging.close("token")
     assert 0 < len(refused) < len(paths)
     everything = [(path, b"2") for path in paths]
-    assert world.staging.stage("token", everything) == everything
+    assert world.staging.stage("token", everything).refused == everything
 
 
 def test_a_repository_loses_its_name_before_its_branches(world):

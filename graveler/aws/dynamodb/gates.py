@@ -5,6 +5,7 @@ items. A closed gate stays closed until the token is dropped, hours after its la
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from zlib import crc32
 
 from graveler.aws.dynamodb.models import StagedItem
@@ -25,6 +26,11 @@ _IS_ABSENT = with_condition({}, StagedItem.token.does_not_exist())
 def gate_of(path: bytes) -> int:
     """Return the number of the gate that a write of the path checks."""
     return crc32(path) % COUNT
+
+
+def successive(changes: Sequence[Change]) -> Iterator[int]:
+    """Yield gates without end for batches of the changes; neighbours never share one."""
+    return (gate % COUNT for gate in count(gate_of(changes[0][0]) if changes else 0))
 
 
 def keys(token: StagingToken) -> list[Raw]:

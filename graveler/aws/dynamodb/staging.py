@@ -6,11 +6,13 @@ a token has several gates (`dynamodb.gates`). A write is a transaction that puts
 checks one gate, which a path's hash selects. Closing a token closes all of its gates, so any gate
 shows whether the token is closed. Writes at different gates do not conflict; a write that
 conflicts is sent again. Concurrent writes of threads share a transaction (`dynamodb.coalescing`).
+Many changes of one request are transactions of 99 changes at successive gates.
 
 A transaction has a client request token, so a repeated request has no second effect.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
@@ -41,11 +43,24 @@ from graveler.aws.dynamodb.staged_pages import (
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.errors import TransactionCancelledError
-from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
+from graveler.errors import (
+    GravelerError,
+    StaleTaskError,
+    StaleVersionError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
-from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
+from graveler.ports import (
+    UNCONDITIONAL,
+    ChangesPage,
+    Staged,
+    StagedChange,
+    StageOutcome,
+    Unconditional,
+)
 from graveler.threads import ContextThreads
 
 _TRANSACTIONS_AT_ONCE = 8
@@ -65,6 +80,17 @@ class DynamoStagingStore:
     def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
         found = {raw["token"]["S"]: raw for raw in self._items_of(tokens, path)}
         return next((_staged_of(found[token]) for token in tokens if token in found), None)
+
+    def newest_each(
+        self, tokens: Sequence[StagingToken], paths: Sequence[bytes]
+    ) -> Mapping[bytes, Staged]:
+        pairs = [(path, token) for path in paths for token in reversed(tokens)]  # newest last
+        keys = [_key(token, path) for path, token in pairs]
+        found = {
+            (binary(raw["path"]), raw["token"]["S"]): _staged_of(raw)
+            for raw in self._tables.get_batch(self._tables.staging, keys)
+        }
+        return {pair[0]: found[pair] for pair in pairs if pair in found}
 
     def _items_of(self, tokens: Sequence[StagingToken], path: bytes) -> Sequence[Raw]:
         if len(tokens) == 1:
@@ -102,24 +128,41 @@ class DynamoStagingStore:
             None if staged is None else _staged_of(staged),
         )
 
-    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> StageOutcome:
         if len(changes) == 1:
-            return self._stage_together(token, changes[0])
+            return self._outcome(changes, lambda: self._stage_together(token, changes[0]))
+        has_failed = threading.Event()
+
+        def attempt(batch: Sequence[Change], gate: int) -> StageOutcome:
+            if has_failed.is_set():
+                error = ThrottledError("not tried, because others failed: repeat it")
+                return StageOutcome(failed=dict.fromkeys((path for path, _ in batch), error))
+            outcome = self._outcome(batch, lambda: self._stage_at_once(token, batch, gate))
+            if outcome.failed:
+                has_failed.set()
+            return outcome
+
         batches = list(gates.batches_of(changes))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
-            is_staged = pool.map(lambda batch: self._stage_at_once(token, batch), batches)
-            return [
-                change
-                for batch, is_done in zip(batches, is_staged, strict=True)
-                if not is_done
-                for change in batch
-            ]
+            outcomes = list(pool.map(attempt, batches, gates.successive(changes)))
+        return StageOutcome(
+            [change for outcome in outcomes for change in outcome.refused],
+            {path: error for outcome in outcomes for path, error in outcome.failed.items()},
+        )
 
-    def _stage_together(self, token: StagingToken, change: Change) -> Sequence[Change]:
-        """Stage the change, together with other threads'; return it if it is refused."""
+    def _outcome(self, changes: Sequence[Change], send: Callable[[], bool]) -> StageOutcome:
+        """Return the outcome of the changes; `send` stages them together, or returns False."""
+        try:
+            return StageOutcome() if send() else StageOutcome(changes)
+        except GravelerError as error:
+            return StageOutcome(failed=dict.fromkeys((path for path, _ in changes), error))
+
+    def _stage_together(self, token: StagingToken, change: Change) -> bool:
+        """Stage the change, together with other threads'; return whether the token is open."""
 
         def send(changes: Sequence[Change]) -> Sequence[bool]:
-            return [self._stage_at_once(token, changes)] * len(changes)
+            gate = gates.gate_of(changes[0][0])
+            return [self._stage_at_once(token, changes, gate)] * len(changes)
 
         subject = (self._tables.staging, token)
         try:
@@ -127,14 +170,12 @@ class DynamoStagingStore:
         except UnknownOutcomeError:
             deadlines.write_landed()
             raise
-        if not is_staged:
-            return [change]
-        deadlines.write_landed()  # the sending thread recorded that for itself only
-        return ()
+        if is_staged:
+            deadlines.write_landed()  # the sending thread recorded that for itself only
+        return is_staged
 
-    def _stage_at_once(self, token: StagingToken, changes: Sequence[Change]) -> bool:
+    def _stage_at_once(self, token: StagingToken, changes: Sequence[Change], gate: int) -> bool:
         """Stage changes of distinct paths in one transaction; return whether the token is open."""
-        gate = gates.gate_of(changes[0][0])
         check = gates.is_open(self._tables.staging, token, gate)
         puts = [self._put(_item(token, path, value)) for path, value in changes]
         try:

@@ -107,15 +107,20 @@ class NeedsOfOthers:
 
 @dataclass(frozen=True, slots=True)
 class NeedsOneOf:
-    """The permission for one of the resources at least; the route leaves out the others."""
+    """The permission for one of the resources at least; the route leaves out the others.
+
+    then: the needs that the route checks itself, in words.
+    """
 
     each: On
+    then: str = ""
 
     def check(self, request: Request) -> None:
         request.rights.allows_each(self.each.permissions(request))
 
     def __str__(self) -> str:
-        return f"{self.each}; others are reported as errors"
+        words = f"{self.each}; others are reported as errors"
+        return f"{words}; {self.then}" if self.then else words
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,11 +85,6 @@ def reading_need(repository: str, path: str) -> Permission:
     return Permission(Action.READ_OBJECT, object_arn(repository, path))
 
 
-def deletion_need(repository: str, path: str) -> Permission:
-    """Return what the deletion of one of many objects needs."""
-    return Permission(Action.DELETE_OBJECT, object_arn(repository, path))
-
-
 def check_import(request: Request, physical_address: str) -> None:
     """Check that the user may import the data at the address.
 

@@ -16,6 +16,7 @@ from graveler.http.schemas.branches import BranchCreation
 from graveler.http.schemas.objects import ObjectCopyCreation, PathList
 from graveler.http.schemas.recorded_uploads import RecordedPartCopy
 from graveler.http.schemas.repositories import RepositoryCreation
+from graveler.http.schemas.staging import PathDataList
 from graveler.http.schemas.tags import TagCreation
 from graveler.http.schemas.uploads import UploadPartCopy
 from graveler.limits import DELETE_OBJECTS_MAX
@@ -218,16 +219,20 @@ SOURCE_OF_PART = _source_of_part(UploadPartCopy)
 SOURCE_OF_RECORDED_PART = _source_of_part(RecordedPartCopy)
 
 
-def _deleted_objects(request: Request) -> list[str]:
-    paths = request.decode(PathList).paths
-    if len(paths) > DELETE_OBJECTS_MAX:
-        raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
-    # Without a path, the right to delete something in the repository is needed nevertheless.
-    return [arns.object_arn(request.repository, path) for path in paths or [""]]
+def _each_object(paths_of: Callable[[Request], list[str]]) -> NamedResources:
+    def arns_of(request: Request) -> list[str]:
+        paths = paths_of(request)
+        if len(paths) > DELETE_OBJECTS_MAX:
+            raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
+        # Without a path, the right to something in the repository is needed nevertheless.
+        return [arns.object_arn(request.repository, path) for path in paths or [""]]
+
+    return NamedResources((arns.object_arn("{repository}", "{each path}"),), arns_of)
 
 
-DELETED_OBJECTS = NamedResources(
-    (arns.object_arn("{repository}", "{each path}"),), _deleted_objects
+EACH_PATH = _each_object(lambda request: request.decode(PathList).paths)
+EACH_LINK = _each_object(
+    lambda request: [each.path for each in request.decode(PathDataList).objects]
 )
 
 

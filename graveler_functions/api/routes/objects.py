@@ -1,14 +1,13 @@
 """Objects: read, list, write, delete, copy."""
 
 from functools import partial
-from itertools import compress
 
 from graveler.access.actions import Action
 from graveler.branches import staging
 from graveler.branches.data import check_data
 from graveler.branches.views import ObjectStat
 from graveler.data_headers import ENCRYPTION
-from graveler.http import errors, multipart, object_headers
+from graveler.http import multipart, object_headers
 from graveler.http.schemas import objects as schemas
 from graveler.http.schemas.fields import text_of
 from graveler.http.schemas.listings import Listing, listing
@@ -20,11 +19,7 @@ from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsOneOf, On
-from graveler_functions.api.authorization.deferred_checks import (
-    check_import,
-    deletion_need,
-    reading_need,
-)
+from graveler_functions.api.authorization.deferred_checks import check_import, reading_need
 from graveler_functions.api.contract import (
     CHANGE,
     FORCE,
@@ -39,6 +34,7 @@ from graveler_functions.api.contract import (
     header,
     text,
 )
+from graveler_functions.api.many_objects import error_rows, split_by_right
 from graveler_functions.api.presigning import object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
@@ -189,27 +185,18 @@ def delete_object(request: Request) -> ApiAnswer:
     answers={200: schemas.ObjectErrorList},
     errors=CHANGE,
 )
-@checked(NeedsOneOf(On(Action.DELETE_OBJECT, named.DELETED_OBJECTS)))
+@checked(NeedsOneOf(On(Action.DELETE_OBJECT, named.EACH_PATH)))
 def delete_objects(request: Request) -> ApiAnswer:
     paths = request.decode(schemas.PathList).paths
-    allowed = request.rights.allows_each(deletion_need(request.repository, path) for path in paths)
-    rows = [
-        schemas.ObjectError(401, "Unauthorized", path)
-        for path, is_allowed in zip(paths, allowed, strict=True)
-        if not is_allowed
-    ]
+    allowed, rows = split_by_right(request, Action.DELETE_OBJECT, paths)
     failures = writes.delete_many(
         request.engine,
         request.repository,
         request.branch,
-        [path.encode() for path in compress(paths, allowed)],
+        [path.encode() for path in paths if path in allowed],
         force=request.query.flag("force"),
     )
-    rows += [
-        schemas.ObjectError(errors.status_of(error), error.message, text_of(path))
-        for path, error in failures
-    ]
-    return answers.of_json(schemas.ObjectErrorList(rows))
+    return answers.of_json(schemas.ObjectErrorList(rows + error_rows(failures)))
 
 
 @operations.add(

@@ -34,15 +34,30 @@ _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
 )
 @checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def get_physical_address(request: Request) -> ApiAnswer:
+    return answers.of_json(schemas.StorageLocation(*new_location(request, request.query.path())))
+
+
+def new_location(request: Request, path: bytes) -> tuple[str, str | None, int | None]:
+    """Return a new address for the path's data; a URL to it and its expiry, if it is asked for."""
     presign = request.query.flag("presign")
-    address = links.get_physical_address(
-        request.engine, request.repository, request.branch, request.query.path()
-    )
+    address = links.get_physical_address(request.engine, request.repository, request.branch, path)
     if not presign:
-        return answers.of_json(schemas.StorageLocation(address, None))
+        return address, None, None
     signed = encryption_of(request.headers)
     url = request.engine.objects.presign_put(address, PRESIGNED_URL_LIFE_S, signed)
-    return answers.of_json(schemas.StorageLocation(address, url, expiry_s(request)))
+    return address, url, expiry_s(request)
+
+
+def stored_data(body: schemas.DescribedData) -> links.StoredData:
+    """Return the data that a body describes."""
+    return links.StoredData(
+        physical_address=body.staging.physical_address,
+        checksum=body.checksum,
+        size_bytes=body.size_bytes,
+        content_type=body.content_type,
+        metadata=body.user_metadata,
+        mtime_s=body.mtime,
+    )
 
 
 @operations.add(
@@ -69,14 +84,7 @@ def link_physical_address(request: Request) -> ApiAnswer:
         request.repository,
         request.branch,
         path,
-        links.StoredData(
-            physical_address=body.staging.physical_address,
-            checksum=body.checksum,
-            size_bytes=body.size_bytes,
-            content_type=body.content_type,
-            metadata=body.user_metadata,
-            mtime_s=body.mtime,
-        ),
+        stored_data(body),
         requirement=requirement_of(request.headers),
         force=body.force,
         check_foreign=partial(check_import, request),

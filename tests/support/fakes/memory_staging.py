@@ -11,7 +11,14 @@ from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
-from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
+from graveler.ports import (
+    UNCONDITIONAL,
+    ChangesPage,
+    Staged,
+    StagedChange,
+    StageOutcome,
+    Unconditional,
+)
 from tests.support.fakes.memory_objects import nothing
 
 if TYPE_CHECKING:
@@ -98,7 +105,13 @@ class MemoryStagingStore:
         self.between()
         return *found, self.get(token, path)
 
-    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
+    def newest_each(
+        self, tokens: Sequence[StagingToken], paths: Sequence[bytes]
+    ) -> Mapping[bytes, Staged]:
+        found = ((path, self.newest(tokens, path)) for path in paths)
+        return {path: staged for path, staged in found if staged is not None}
+
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> StageOutcome:
         assert len({path for path, _ in changes}) == len(changes)
         refused = []
         for number, (path, value) in enumerate(changes):
@@ -109,7 +122,7 @@ class MemoryStagingStore:
                     refused.append((path, value))
                     continue
                 self._put(token, path, value)
-        return refused
+        return StageOutcome(refused)
 
     def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
         for number, (path, value) in enumerate(changes):

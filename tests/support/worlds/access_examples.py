@@ -168,6 +168,15 @@ OF_OBJECTS = {
         (*_WRITE, ("fs:ImportFromStorage", f"{FS}namespace/{_ELSEWHERE}")),
         {"staging": {"physical_address": _ELSEWHERE}, **_STAGED},
     ),
+    "getPhysicalAddresses": _object(
+        "POST", f"{_B}/staging/addresses", "fs:WriteObject", {"paths": ["a/b"]}
+    ),
+    "linkPhysicalAddresses": _object(
+        "POST",
+        f"{_B}/staging/links",
+        "fs:WriteObject",
+        {"objects": [{"path": "a/b", "staging": {"physical_address": _ELSEWHERE}, **_STAGED}]},
+    ),
     "createPresignMultipartUpload": _object(
         "POST", f"{_B}/staging/pmpu?path=a/b", "fs:WriteObject"
     ),

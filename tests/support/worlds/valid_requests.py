@@ -176,6 +176,9 @@ def _add_objects(lake: Lake, table: _Table) -> None:
     linked = {**linked, "user_metadata": {"k": "v"}}
     del linked["physical_address"]
     table.add("linkPhysicalAddress", linked, headers=absent, path="linked")
+    table.add("getPhysicalAddresses", {"paths": ["p", "q"]}, presign="true")
+    objects = [{**linked, "path": "linked"}]
+    table.add("linkPhysicalAddresses", {"objects": objects}, force="true")
 
 
 def _add_uploads(lake: Lake, table: _Table) -> None:

@@ -12,17 +12,19 @@ import pytest
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch
-from graveler.branches.staging import stage_changes
+from graveler.branches.staging import stage_changes, stage_each
 from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
+    ThrottledError,
     UnknownOutcomeError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import branches, commits, links, merges, objects, replays, writes
+from graveler.ports import StageOutcome
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash
@@ -541,12 +543,61 @@ def test_a_commit_holds_the_part_of_a_batch_that_its_token_took_while_it_was_clo
         engine.staging.stage(branch.staging_token, changes[:1])
         seal(engine)
         versions.append(current_branch(engine, REPO, "main")[1].version)
-        return changes[1:]
+        return StageOutcome(changes[1:])
 
     stage_changes(replace(repository, engine=engine_around(world.engine(), watch)), branch, changes)
     # A commit that has read the token without the first change is made again.
     assert current_branch(engine, REPO, "main")[1].version > versions[0]
     assert paths(engine, commit(engine).id) == []
+
+
+def test_a_commit_holds_what_a_request_staged_although_the_rest_of_it_failed(world, engine):
+    """The token is sealed between the part that is staged and the part that fails."""
+    upload(engine, b"other", b"1")
+    repository, branch = current_branch(engine, REPO, "main")
+    versions = []
+
+    def watch(name, call):
+        if name != "staging.stage":
+            return call()
+        engine.staging.stage(branch.staging_token, [(b"a", None)])
+        seal(engine)
+        versions.append(current_branch(engine, REPO, "main")[1].version)
+        return StageOutcome(failed={b"b": ThrottledError("busy")})
+
+    staging = replace(repository, engine=engine_around(world.engine(), watch))
+    failed = stage_each(staging, branch, [(b"a", None), (b"b", None)])
+    assert {path: type(error) for path, error in failed.items()} == {b"b": ThrottledError}
+    assert current_branch(engine, REPO, "main")[1].version > versions[0]
+
+
+def test_only_what_a_deleted_branch_refused_is_missing(world, engine):
+    branches.create(engine, REPO, name="work", source="main")
+    repository, branch = current_branch(engine, REPO, "work")
+    changes = [(b"a", None), (b"b", None)]
+
+    def watch(name, call):
+        if name == "staging.stage":
+            branches.delete(world.engine(), REPO, "work")
+            return StageOutcome(refused=changes[1:])
+        return call()
+
+    staging = replace(repository, engine=engine_around(world.engine(), watch))
+    failed = stage_each(staging, branch, changes)
+    assert {path: type(error) for path, error in failed.items()} == {b"b": NotFoundError}
+
+
+def test_changes_that_nobody_could_confirm_have_an_unknown_outcome(world, engine):
+    repository, branch = current_branch(engine, REPO, "main")
+
+    def watch(name, call):
+        if name == "refs.branch":
+            raise ThrottledError("busy")
+        return call()
+
+    staging = replace(repository, engine=engine_around(world.engine(), watch))
+    failed = stage_each(staging, branch, [(b"a", None)])
+    assert {path: type(error) for path, error in failed.items()} == {b"a": UnknownOutcomeError}
 
 
 def test_a_write_that_was_reset_at_once_has_an_unknown_outcome(world, engine):
