@@ -32,6 +32,25 @@ test('empty lines are passed over; those that are not JSON are counted', () => {
   assert.deepEqual(readLines(''), { keys: [], rows: [], wrong: 0 });
 });
 
+test('integers that a number would round keep their digits, nested ones as text', () => {
+  const line =
+    '{"id": -9007199254740993, "\\"12345678901234567": "12345678901234567", "n": 1234567890123456, "f": 1.5000000000000000, "o": {"k": [18446744073709551615, 1]}}';
+  assert.deepEqual(readLines(`${line}\n9007199254740993\n01234567890123456789`), {
+    keys: ['id', '"12345678901234567', 'n', 'f', 'o', 'value'],
+    rows: [
+      {
+        id: -9007199254740993n,
+        '"12345678901234567': '12345678901234567',
+        n: 1234567890123456,
+        f: 1.5,
+        o: '{"k":[18446744073709551615,1]}',
+      },
+      { value: 9007199254740993n },
+    ],
+    wrong: 1,
+  });
+});
+
 test('a key that objects inherit is a key as any other', () => {
   const { keys, rows } = readLines('{"constructor": 1, "__proto__": {"x": 2}}\n{}');
   assert.deepEqual(keys, ['constructor', '__proto__']);

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Arrangement, areNumbers, arrange, compareNumbers } from '../src/parts/table-model';
+import {
+  type Arrangement,
+  areNumbers,
+  arrange,
+  compareNumbers,
+  mistakeOf,
+} from '../src/parts/table-model';
 
 type Row = readonly unknown[];
 const read = (row: Row, at: number) => row[at];
@@ -53,6 +59,13 @@ test('a filter is a text of any column, or a condition on one', () => {
   for (const [filter, expected] of passing) assert.deepEqual(places({ filter }), expected, filter);
 });
 
+test('a filter that is no condition says why', () => {
+  assert.match(mistakeOf(COLUMNS, 'amout > 5') ?? '', /no column amout/);
+  assert.match(mistakeOf(COLUMNS, 'amount < ten') ?? '', /amount has numbers, and ten is none/);
+  for (const filter of ['Oslo', 'amount > 5', 'city < Ghent', 'amount != ten', 'amount >'])
+    assert.equal(mistakeOf(COLUMNS, filter), undefined);
+});
+
 test('a row of several versions passes with one of them, and sorts by the first', () => {
   const rows = [
     { old: ['1', 'x'], now: ['5', 'y'] },
@@ -92,11 +105,11 @@ test('numbers are compared by all of their digits', () => {
 
 test('a column is of numbers if all that it holds are', () => {
   for (const numbers of [
-    [1, 2.5],
+    [1, 2.5, 2n ** 63n],
     ['1', '-2e3', ' .5 ', ''],
     [null, 0],
   ])
-    assert.ok(areNumbers(numbers), JSON.stringify(numbers));
+    assert.ok(areNumbers(numbers), String(numbers));
   for (const others of [[], [null], ['1', 'x'], [true], ['0x10'], [[1]], ['2026-01-31'], ['NaN']])
     assert.ok(!areNumbers(others), JSON.stringify(others));
 });

@@ -1044,6 +1044,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/branches/{branch}/staging/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["getPhysicalAddresses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/branches/{branch}/staging/backing": {
         parameters: {
             query?: never;
@@ -1054,6 +1070,22 @@ export interface paths {
         get: operations["getPhysicalAddress"];
         put: operations["linkPhysicalAddress"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/branches/{branch}/staging/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["linkPhysicalAddresses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2508,6 +2540,11 @@ export interface components {
             /** @enum {unknown} */
             path_type: "common_prefix" | "object";
         };
+        /** LinkedObjects */
+        LinkedObjects: {
+            errors: components["schemas"]["ObjectError"][];
+            objects: components["schemas"]["ObjectStats"][];
+        };
         /** Listing[ActionRunRow] */
         Listing_ActionRunRow_: {
             pagination: components["schemas"]["Pagination"];
@@ -2802,9 +2839,37 @@ export interface components {
             /** Format: int64 */
             presigned_url_expiry: number;
         };
+        /** PathData */
+        PathData: {
+            checksum: string;
+            /** @default  */
+            content_type: string;
+            /** @default null */
+            mtime: number | null;
+            path: string;
+            /** Format: int64 */
+            size_bytes: number;
+            staging: components["schemas"]["StagingAddress"];
+            /** @default {} */
+            user_metadata: {
+                [key: string]: string;
+            };
+        };
+        /** PathDataList */
+        PathDataList: {
+            objects: components["schemas"]["PathData"][];
+        };
         /** PathList */
         PathList: {
             paths: string[];
+        };
+        /** PathLocation */
+        PathLocation: {
+            path: string;
+            physical_address: string;
+            presigned_url: string | null;
+            /** Format: int64 */
+            presigned_url_expiry?: number;
         };
         /** PolicyBody */
         PolicyBody: {
@@ -3349,6 +3414,11 @@ export interface components {
             presigned_url: string | null;
             /** Format: int64 */
             presigned_url_expiry?: number;
+        };
+        /** StorageLocations */
+        StorageLocations: {
+            addresses: components["schemas"]["PathLocation"][];
+            errors: components["schemas"]["ObjectError"][];
         };
         /** StorageUri */
         StorageUri: {
@@ -6580,6 +6650,49 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getPhysicalAddresses: {
+        parameters: {
+            query?: {
+                presign?: boolean;
+            };
+            header?: {
+                "x-amz-server-side-encryption"?: string;
+                "x-amz-server-side-encryption-aws-kms-key-id"?: string;
+                "x-amz-server-side-encryption-bucket-key-enabled"?: string;
+                "x-amz-server-side-encryption-context"?: string;
+            };
+            path: {
+                repository: string;
+                branch: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PathList"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageLocations"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getPhysicalAddress: {
         parameters: {
             query: {
@@ -6660,6 +6773,44 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             501: components["responses"]["NotImplemented"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    linkPhysicalAddresses: {
+        parameters: {
+            query?: {
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                repository: string;
+                branch: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PathDataList"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkedObjects"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };

@@ -18,7 +18,7 @@ export function readLines(text: string): Lines {
   for (const line of text.split('\n')) {
     if (!line.trim()) continue;
     try {
-      const value: unknown = JSON.parse(line);
+      const value = parsed(line);
       const isRow = typeof value === 'object' && value !== null && !Array.isArray(value);
       const row = isRow ? (value as Line) : { value };
       for (const key of Object.keys(row)) keys.add(key);
@@ -28,6 +28,29 @@ export function readLines(text: string): Lines {
     }
   }
   return { keys: [...keys], rows, wrong };
+}
+
+/**
+ * Return the value of the line. An integer that a number would round is a `bigint`; a nested value with such integers is its text.
+ */
+function parsed(line: string): unknown {
+  if (!/\d{16}/.test(line)) return JSON.parse(line);
+  const marked = line.replace(
+    /"(?:\\.|[^"\\])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/gi,
+    token =>
+      /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))
+        ? `"\\u0000${token}"`
+        : token,
+  );
+  const exact = (value: unknown): unknown => {
+    const text = JSON.stringify(value);
+    const plain = text.replace(/"\\u0000(-?\d{16,})"/g, '$1');
+    if (plain === text) return value;
+    return typeof value === 'string' ? BigInt(plain) : plain;
+  };
+  const value: unknown = JSON.parse(marked);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return exact(value);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, exact(each)]));
 }
 
 /** Return the row's value of the key. What every object inherits, such as `constructor`, is no value. */

@@ -33,7 +33,10 @@ export function areNumbers(values: Iterable<unknown>): boolean {
   let isFound = false;
   for (const value of values) {
     if (isMissing(value)) continue;
-    if (typeof value !== 'number' && !(typeof value === 'string' && NUMBER.test(value)))
+    if (
+      !/^(number|bigint)$/.test(typeof value) &&
+      !(typeof value === 'string' && NUMBER.test(value))
+    )
       return false;
     isFound = true;
   }
@@ -75,16 +78,28 @@ const SIGNS: Record<string, (order: number) => boolean> = {
   '>=': order => order >= 0,
 };
 
+function conditionOf(columns: readonly TableColumn[], filter: string) {
+  const [, name = '', sign = '', wanted = ''] = CONDITION.exec(filter.trim()) ?? [];
+  const at = columns.findIndex(column => column.name === name);
+  const isNumber = columns[at]?.isNumber;
+  // As texts, 9991 would be more than `9990 and city = Oslo`: no order, so no row passes.
+  const isOrderless = isNumber && wanted && !NUMBER.test(wanted) && /[<>]/.test(sign);
+  return { name, at, isDue: SIGNS[sign], sign, wanted, isNumber, isOrderless };
+}
+
+/** Return why no row may pass the filter: it looks like a condition, and is none. */
+export function mistakeOf(columns: readonly TableColumn[], filter: string): string | undefined {
+  const { name, at, isDue, wanted, isOrderless } = conditionOf(columns, filter);
+  if (isDue && at < 0) return `There is no column ${name}, so this is searched for as a text.`;
+  return isOrderless ? `${name} has numbers, and ${wanted} is none.` : undefined;
+}
+
 /** Return what tells whether a row passes: by a condition on a column, `null` among its values, or a text. */
 function filterOf(columns: readonly TableColumn[], filter: string): Passes {
-  const [, name, sign = '', wanted = ''] = CONDITION.exec(filter.trim()) ?? [];
-  const at = columns.findIndex(column => column.name === name);
-  const isDue = SIGNS[sign];
+  const { at, isDue, sign, wanted, isNumber, isOrderless } = conditionOf(columns, filter);
   if (isDue && at >= 0) {
     if (wanted === 'null') return read => isMissing(read(at)) === (sign === '=');
-    const isNumber = columns[at]?.isNumber;
-    // As texts, 9991 would be more than `9990 and city = Oslo`: no order, so no row passes.
-    if (isNumber && wanted && !NUMBER.test(wanted) && /[<>]/.test(sign)) return () => false;
+    if (isOrderless) return () => false;
     const compare = isNumber && NUMBER.test(wanted) ? compareNumbers : compareTexts;
     return read => {
       const value = read(at);

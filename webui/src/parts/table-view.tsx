@@ -10,7 +10,7 @@ import { type Column, ColumnHead } from './column-head';
 import { LIMITS } from './limits';
 import { SearchBox } from './search-box';
 import { useSettled } from './settled';
-import { areNumbers, arrange, type Read } from './table-model';
+import { areNumbers, arrange, mistakeOf, type Read } from './table-model';
 import { type Arranging, ROWS, useArranging } from './table-query';
 import { countText, integerText } from './words';
 
@@ -116,16 +116,20 @@ function Filter({ text, onText }: { text: string; onText: (text: string) => void
   );
 }
 
-type PagerProps = Pick<TableViewProps<TableRow>, 'arranging' | 'count' | 'among' | 'empty'> & {
+type PagerProps = Pick<
+  TableViewProps<TableRow>,
+  'arranging' | 'columns' | 'count' | 'among' | 'empty'
+> & {
   rows: readonly unknown[] | undefined;
   /** How many columns do not show. */
   more: number;
 };
 
-function Pager({ arranging, rows, count, among, empty = 'No rows', more }: PagerProps) {
+function Pager({ arranging, columns, rows, count, among, empty = 'No rows', more }: PagerProps) {
   const { arrangement, goTo } = arranging;
   const start = Math.min(arranging.start, Math.max(0, count - 1));
   const end = Math.min(count, start + ROWS);
+  const mistake = rows && !count && arrangement.filter && mistakeOf(columns, arrangement.filter);
   const parts = [
     count
       ? `Rows ${integerText(start + 1)} to ${integerText(end)} of ${integerText(count)}`
@@ -134,6 +138,7 @@ function Pager({ arranging, rows, count, among, empty = 'No rows', more }: Pager
     among && `, among ${among}`,
     more > 0 && `, and ${countText(more, 'more column')}`,
     !rows && ', loading…',
+    mistake && `. ${mistake}`,
   ];
   return (
     <div class="bar small">

@@ -1,2 +1,0 @@
-import{t as e}from"./rows-DucxhdvW.js";import{Ut as t}from"./shared-YAXvHz1b.js";function n(e){let t=new Set,n=[],r=0;for(let i of e.split(`
-`))if(i.trim())try{let e=JSON.parse(i),r=typeof e==`object`&&e&&!Array.isArray(e)?e:{value:e};for(let e of Object.keys(r))t.add(e);n.push(r)}catch{r+=1}return{keys:[...t],rows:n,wrong:r}}function r(e,t){return Object.hasOwn(e,t)?e[t]:void 0}function i(e,t){let{keys:i,rows:a,wrong:o}=n(t);return{names:i,rows:a,wrong:o,read:(e,t)=>r(e,i[t]??``)}}function a(n){return t(e,{...n,rowsOf:i})}export{a as default};
