@@ -58,6 +58,16 @@ def test_a_table_is_queried_from_its_page_and_compared_with_another_branch(visit
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
     assert saved.value.path().read_bytes() == b"name,fare,fare\r\n,7.5,9.5\r\n"
+    expect(page.get_by_text("A spreadsheet runs texts")).to_have_count(0)
+    page.get_by_role("searchbox").fill("fair > 5")
+    expect(
+        page.get_by_text("No rows that match the filter. There is no column fair")
+    ).to_be_visible()
+    ask(page, "SELECT '=1+1' AS sum")
+    expect(cells(page)).to_have_text(["=1+1"])
+    with page.expect_download():
+        page.get_by_role("button", name="CSV").click()
+    expect(page.get_by_text("A spreadsheet runs texts that begin with")).to_be_visible()
     assert visit.serious_barriers() == []
 
 
@@ -69,6 +79,8 @@ def test_a_mistake_is_pointed_at_and_a_query_can_be_stopped(visit, lake):
     wrong = page.get_by_role("alert")
     expect(wrong).to_contain_text("Line 2")
     expect(wrong.locator("pre")).to_have_text("FORM 'trips.parquet'\n     ^^^^^^^^^^^^^^^")
+    ask(page, "SELECT name FROM 'zones.csv' WHERE name = 2")
+    expect(wrong).to_contain_text("name (string) is a text, and is compared with 2")
     ask(page, "SELECT * FROM 'nowhere/'")
     visit.expect_statuses(404)
     expect(wrong).to_contain_text("There is no table nowhere/ at main")

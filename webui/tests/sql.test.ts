@@ -4,8 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../src/api/client';
 import { runQuery, type Tables } from '../src/parts/sql/engine';
-import { csvOf, jsonOf } from '../src/parts/sql/export';
-import { inOrder, isOut, linesFile, rowsOf, rulesOut, textFile } from '../src/parts/sql/files';
+import { csvOf, hasFormulas, jsonOf } from '../src/parts/sql/export';
+import {
+  type File,
+  inOrder,
+  isOut,
+  linesFiles,
+  rowsOf,
+  rulesOut,
+  textFiles,
+} from '../src/parts/sql/files';
 import { dateTrunc, median, stddev } from '../src/parts/sql/functions';
 import { pointed, type Span } from '../src/parts/sql/mistakes';
 import { apart, beginOf, formatOf, hiveOf, isPart, placeOf, quoted } from '../src/parts/sql/names';
@@ -14,6 +22,7 @@ import { Lake, placesOf } from '../src/parts/sql/tables';
 import {
   columnOf,
   decimalOf,
+  type Holds,
   holdsOfTexts,
   integerOf,
   type SqlValue,
@@ -28,7 +37,7 @@ const TRIPS: SqlValue[][] = Array.from({ length: 50_000 }, (_, id) => [
 ]);
 const TABLES: Record<
   string,
-  { columns: [string, 'integers' | 'fractions' | 'others'][]; rows: SqlValue[][] }
+  { columns: [name: string, holds: Holds, type?: string][]; rows: SqlValue[][] }
 > = {
   'trips.parquet': {
     columns: [
@@ -40,6 +49,33 @@ const TABLES: Record<
     rows: TRIPS,
   },
   'empty.csv': { columns: [], rows: [] },
+  'sqlite_a.csv': { columns: [['id', 'integers']], rows: [[1]] },
+  "it's.csv": { columns: [['id', 'integers']], rows: [[1]] },
+  'typed.parquet': {
+    columns: [
+      ['n', 'integers'],
+      ['f', 'fractions'],
+      ['flag', 'booleans'],
+      ['zip', 'others'],
+      ['at', 'others', 'timestamp[us]'],
+      ['day', 'others', 'date'],
+      ['price', 'decimals', 'decimal(18,2)'],
+      ['hash', 'integers', 'uint64'],
+    ],
+    rows: [
+      [10, 1.5, 1, '00501', '2026-01-01 00:00:00', '2026-01-01', 10.5, 5],
+      [
+        9,
+        Number.NaN,
+        0,
+        '10001',
+        '2026-01-01 12:00:00',
+        '2026-01-02',
+        '1234567890123456.78',
+        '18446744073709551615',
+      ],
+    ],
+  },
   'zones.csv': {
     columns: [
       ['id', 'integers'],
@@ -62,7 +98,10 @@ function lake() {
     open: async name => {
       const table = TABLES[name];
       if (!table) throw new Failure(`no table ${name}`, 404);
-      const columns = table.columns.map(([column, holds]) => columnOf(column, holds));
+      const columns = table.columns.map(([name, holds, type]) => {
+        const column = columnOf(name, holds);
+        return { ...column, type: type ?? column.type };
+      });
       const cell = (row: number, column: number) => table.rows[row]?.[column] ?? null;
       const part = { rows: table.rows.length, ends: () => undefined, read: async () => cell };
       return {
@@ -160,6 +199,7 @@ const ANSWERS: [query: string, rows: (string | null)[][]][] = [
     [['1'], ['45000']],
   ],
   ["SELECT rowid FROM 'trips.parquet' WHERE id >= 49999", [['50000']]],
+  [`SELECT "id" AS "an ""id"" b", '"id"' FROM "zones.csv" LIMIT 1`, [['1', '"id"']]],
   [
     "VALUES (1, 'a'), (2, NULL)",
     [
@@ -174,6 +214,68 @@ for (const [query, expected] of ANSWERS)
 
 test('a fraction that is whole divides as a fraction', async () =>
   assert.deepEqual(await rows("SELECT fare / 2 FROM 'trips.parquet' WHERE id = 2"), [['0.5']]));
+
+const COMPARED: [condition: string, expected: string[] | RegExp][] = [
+  ["n = '10'", ['10']],
+  ["n > '9'", ['10']],
+  ["n IN ('7', '8', '9')", ['9']],
+  ["n = 'ten'", /n \(integer\) is a number, and is compared with 'ten'/],
+  ["n IN ('8', '9', '')", /is a number/],
+  ['f < 9', ['10']],
+  ['f > 1', ['10']],
+  ['f IS NULL', ['9']],
+  ['flag', ['10']],
+  ["flag = 'true'", /1 or 0 for a boolean/],
+  ['zip = 501', /zip \(string\) is a text, and is compared with 501\. Write the number in quotes/],
+  ['zip IN (1, 2, 501)', /zip \(string\) is a text/],
+  ['zip > n + 1', /compared with a number/],
+  ['CAST(zip AS REAL) = 501', ['10']],
+  ["at = '2026-01-01'", /has the form '2026-01-31 12:34:56'.*A whole day is at >=/],
+  ["at <= '2026-01-01'", /has the form/],
+  ["at BETWEEN '2026-01-01' AND '2026-01-02'", /has the form/],
+  ["at = '2026-01-01T12:00:00Z'", /has the form/],
+  ["at IN ('2026-01-01', '2026-01-02', '2026-01-03')", /has the form/],
+  ["at >= '2026-01-01' AND at < '2026-01-02'", ['10', '9']],
+  ["'2026-01-01 12:00:00' = at", ['9']],
+  ["day = '2026-01-01'", ['10']],
+  ["day = '2026-01-01 00:00:00'", /has the form '2026-01-31'/],
+  ['day > 20260101', /day \(date\) is a text/],
+  ['price = 10.5', ['10']],
+  ["price = '10.50'", /too long/],
+  ["price = '1234567890123456.78'", ['9']],
+  ['price = 1234567890123456.78', /too long/],
+  ['hash = 5', ['10']],
+  ["hash = '18446744073709551615'", ['9']],
+  ['hash = 18446744073709551615', /too long/],
+  ["strftime('%Y', day) = 2026", /is a text/],
+  ["n + 1 = '11'", /is a number/],
+];
+
+for (const [condition, expected] of COMPARED)
+  test(`answers or refuses ${condition}`, async () => {
+    const found = rows(`SELECT n FROM 'typed.parquet' WHERE ${condition}`);
+    if (expected instanceof RegExp) await assert.rejects(found, expected);
+    else
+      assert.deepEqual(
+        await found,
+        expected.map(value => [value]),
+      );
+  });
+
+test('comparisons of joined, grouped and nested tables are checked as well', async () => {
+  for (const query of [
+    "SELECT 1 FROM 'typed.parquet' a JOIN 'typed.parquet' b USING (n) WHERE b.zip = 501",
+    "WITH all_ AS (SELECT zip, count(*) FROM 'typed.parquet' GROUP BY 1) SELECT 1 FROM all_ WHERE zip = 501",
+    "SELECT CASE zip WHEN 501 THEN 1 END FROM 'typed.parquet'",
+  ])
+    await assert.rejects(rows(query), /is a text/);
+});
+
+test('names in other capitals are refused only where they are another table', async () => {
+  assert.deepEqual(await rows("SELECT ZONES.id, 'Zones.csv' FROM 'zones.csv' Zones WHERE ID = 1"), [
+    ['1', 'Zones.csv'],
+  ]);
+});
 
 test('a query reads the columns it needs, and only rows that its conditions may take', async () => {
   const { tables, readings } = lake();
@@ -241,11 +343,17 @@ test('a result ends at its limit, and says that there is more', async () => {
   assert.deepEqual([some, isCut], [[['0'], ['1'], ['2']], true]);
 });
 
-test('columns are described as they are stored', async () => {
-  const { rows: described } = await runQuery("DESCRIBE 'zones.csv';", lake().tables);
-  assert.deepEqual(described, [
+test('columns are described as they are stored, under whatever name', async () => {
+  assert.deepEqual(await rows("DESCRIBE 'zones.csv';"), [
     ['id', 'integer'],
     ['name', 'string'],
+  ]);
+  const query =
+    "DESCRIBE SELECT name AS id, z.id, 1 FROM 'zones.csv' z JOIN 'trips.parquet' USING (id)";
+  assert.deepEqual(await rows(query), [
+    ['id', 'string'],
+    ['id', 'integer'],
+    ['1', null],
   ]);
 });
 
@@ -269,6 +377,7 @@ const MISTAKES: [query: string, message: RegExp, word: string | undefined][] = [
   ["SELECT id\nFORM 'zones.csv'", /not understood/, "'zones.csv'"],
   ["SELECT from_ FROM 'zones.csv' WHERE id = FROM", /not understood at FROM/, 'FROM'],
   ["SELECT nam FROM 'zones.csv'", /no column nam\. A text has single quotes/, 'nam'],
+  [`SELECT id FROM 'zones.csv' WHERE "nam" = 'x'`, /no column nam/, 'nam'],
   ["SELECT nvl(id) FROM 'zones.csv'", /no function nvl/, 'nvl'],
   [
     "SELECT id FROM 'zones.csv' a JOIN 'trips.parquet' b ON a.id = b.id",
@@ -288,8 +397,10 @@ const MISTAKES: [query: string, message: RegExp, word: string | undefined][] = [
   ["SELECT * FROM 'empty.csv'", /empty\.csv is empty/, undefined],
   ['SELECT 1; SELECT 2', /one query at a time/, undefined],
   ["SELECT * FROM 'nowhere'", /no table nowhere/, undefined],
-  ["SELECT * FROM 'zones.csv' a JOIN 'Zones.csv' b", /other capitals/, undefined],
-  ["SELECT * FROM 'it''s.csv' a JOIN 'It''s.csv' b", /other capitals/, undefined],
+  ["SELECT * FROM 'zones.csv' a JOIN 'Zones.csv' b", /differ only in capitals/, undefined],
+  ["SELECT * FROM 'it''s.csv' a JOIN 'It''s.csv' b", /differ only in capitals/, undefined],
+  [`SELECT 'nam' AS "it's" /* nam */, "nam" FROM 'zones.csv' -- nam`, /no column nam/, 'nam'],
+  ["SELECT * FROM 'sqlite_a.csv'", /write 'lakefs:\/\/repository\/ref\/sqlite_a.csv'/, undefined],
   ["SELECT date_trunc('eon', '2026-01-01')", /knows year, quarter/, undefined],
 ];
 
@@ -318,6 +429,7 @@ test('names say where a table is', () => {
     ref: 'dev~1',
     path: 'tables/',
   });
+  assert.throws(() => placeOf('lakefs://lake/main', here), /no address of a table.*\/path/);
   assert.equal(quoted("it's.csv"), "'it''s.csv'");
   assert.equal(beginOf('tables/y=*/a.csv'), 'tables/y=');
   assert.deepEqual(['a.PARQUET', 'b.tsv', 'c.jsonl', 'd.txt'].map(formatOf), [
@@ -428,6 +540,48 @@ test('folders of nulls leave the others numbers', async () => {
   assert.deepEqual(await lakeRows("SELECT n FROM 't/' WHERE year IS NULL", contents), [['2']]);
 });
 
+test('a column has one type in all objects of a folder of texts', async () => {
+  const contents = {
+    't/a.csv': 'zip\n00501\n10001\n',
+    't/b.csv': 'zip\n10001\n',
+    't/c.csv': 'zip\n',
+  };
+  const query = "SELECT zip, count(*) FROM 't/' GROUP BY 1";
+  assert.deepEqual(await lakeRows(query, contents), [
+    ['00501', '1'],
+    ['10001', '2'],
+  ]);
+});
+
+test('objects of other columns or formats are refused, and JSON lines have all keys', async () => {
+  const all = (contents: Record<string, string>) => lakeRows("SELECT * FROM 't/'", contents);
+  const first = { 't/a.csv': 'a\n1\n' };
+  await assert.rejects(all({ ...first, 't/b.csv': 'a,b\n1,2\n' }), /b.csv has a column b, which/);
+  await assert.rejects(all({ ...first, 't/b.csv': 'b\n2\n' }), /b.csv has no column a/);
+  await assert.rejects(all({ ...first, 't/b.jsonl': '{"a":1}' }), /different formats/);
+  assert.deepEqual(
+    await all({
+      't/a.jsonl': '{"a":9007199254740993}',
+      't/b.jsonl': '{"b":{"c":9007199254740993}}',
+    }),
+    [
+      ['9007199254740993', null],
+      [null, '{"c":9007199254740993}'],
+    ],
+  );
+});
+
+test('only types that compare as one are one column', () => {
+  const like = (type: string, other: string, holds: Holds = 'others', own = holds) =>
+    placesOf([{ name: 'a', type, holds }], [{ name: 'a', type: other, holds: own }], 'b.parquet');
+  assert.deepEqual(like('timestamp[us]', 'timestamp[ms]'), [0]);
+  assert.deepEqual(like('double', 'int64', 'fractions', 'integers'), [0]);
+  assert.deepEqual(like('string', 'null'), [0]);
+  assert.throws(() => like('string', 'date'), /b.parquet has date in a, .* have string/);
+  assert.throws(() => like('string', 'int64', 'others', 'integers'), /has int64/);
+  assert.throws(() => like('decimal(9,2)', 'decimal(18,2)', 'decimals'), /has decimal/);
+});
+
 test('columns of one name are read from their own places', () => {
   const named = (...names: string[]) => names.map(name => columnOf(name, 'integers'));
   assert.deepEqual(placesOf(named('a', 'a', 'b'), named('b', 'a', 'a'), 'a.csv'), [1, 2, 0]);
@@ -435,22 +589,38 @@ test('columns of one name are read from their own places', () => {
 });
 
 test('CSV and JSON lines are tables, whose columns are typed by all their values', async () => {
-  const all = async ({ parts: [part], columns }: ReturnType<typeof textFile>) => {
+  const all = async ({ parts: [part], columns }: File) => {
     const cell = await part?.read(columns.map((_, at) => at));
     return Array.from({ length: part?.rows ?? 0 }, (_, row) =>
       columns.map((_, at) => cell?.(row, at)),
     );
   };
-  assert.deepEqual(await all(textFile('a.csv', 'a,b,c\n1,x,2\n,,2.5\n')), [
-    [1, 'x', 2],
-    [null, null, 2.5],
+  const texts = textFiles([
+    ['a.csv', 'a,b,c\n1,x,2\n,,2.5\n'],
+    ['b.csv', 'a,b,c\n007,y,3\n'],
   ]);
-  const lines = linesFile('{"a":1,"b":{"c":[1]}}\n{"a":2.5,"d":true}\n');
-  assert.deepEqual(await all(lines), [
-    [1, '{"c":[1]}', null],
-    [2.5, null, 1],
+  assert.deepEqual(await Promise.all(texts.map(all)), [
+    [
+      ['1', 'x', 2],
+      [null, null, 2.5],
+    ],
+    [['007', 'y', 3]],
   ]);
-  assert.throws(() => linesFile('{"a":1}\nno\n'), /1 lines are not JSON/);
+  const lines = linesFiles([
+    ['a.jsonl', '{"a":1,"b":{"c":[1]}}\n{"a":2.5,"d":true}\n'],
+    ['b.jsonl', '{"d":false,"e":true}\n{"e":2}'],
+  ]);
+  assert.deepEqual(await Promise.all(lines.map(all)), [
+    [
+      [1, '{"c":[1]}', null, null],
+      [2.5, null, 1, null],
+    ],
+    [
+      [null, null, 0, 'true'],
+      [null, null, null, '2'],
+    ],
+  ]);
+  assert.throws(() => linesFiles([['a.jsonl', '{"a":1}\nno\n']]), /a.jsonl has 1 lines that/);
 });
 
 test('a result is saved with its nulls and all digits', () => {
@@ -466,6 +636,8 @@ test('a result is saved with its nulls and all digits', () => {
       ['Infinity', null],
     ],
   };
+  assert.equal(hasFormulas(saved), false);
+  assert.equal(hasFormulas({ columns, rows: [['-1', '=1+1']] }), true);
   assert.equal(csvOf(saved), 'n,n\r\n9007199254740993,"a ""b"",\n"\r\n,""\r\nInfinity,\r\n');
   assert.equal(
     jsonOf(saved),

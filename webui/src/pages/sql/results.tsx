@@ -3,13 +3,14 @@
 import { useMemo } from 'preact/hooks';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
-import { csvOf, jsonOf } from '../../parts/sql/export';
+import { csvOf, hasFormulas, jsonOf } from '../../parts/sql/export';
 import { pointed, type Span } from '../../parts/sql/mistakes';
 import { apart } from '../../parts/sql/names';
 import type { Answered } from '../../parts/sql/run';
 import type { Progress } from '../../parts/sql/tables';
 import { Notice, Problem } from '../../parts/state';
 import { LoadedTable } from '../../parts/table-view';
+import { tell } from '../../parts/toast';
 import { countText, shortId, sizeText } from '../../parts/words';
 import styles from './results.module.css';
 import type { RunAnswer } from './use-answer';
@@ -71,6 +72,10 @@ function Facts({
   repository: string;
 }) {
   const { rows, read, time_ms, pins } = result;
+  const csv = () => {
+    if (hasFormulas(result)) tell(FORMULAS);
+    return csvOf(result);
+  };
   return (
     <div class="bar">
       <span class="small quiet grow" role="status">
@@ -87,11 +92,14 @@ function Facts({
           );
         })}
       </span>
-      <Download text={() => csvOf(result)} name="result.csv" type="text/csv" />
+      <Download text={csv} name="result.csv" type="text/csv" />
       <Download text={() => jsonOf(result)} name="result.json" type="application/json" />
     </div>
   );
 }
+
+const FORMULAS =
+  'Saved as it is stored. A spreadsheet runs texts that begin with =, +, - or @ as formulas: import them as text.';
 
 interface DownloadProps {
   text: () => string;

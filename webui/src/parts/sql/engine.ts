@@ -4,11 +4,13 @@ import start, { type Database, type Statement } from 'sql.js/dist/sql-asm-memory
 import { Failure } from '../../api/client';
 import { LIMITS } from '../limits';
 import { integerText } from '../words';
+import { checkComparisons } from './comparisons';
 import { addFunctions } from './functions';
-import { mistakeOf } from './mistakes';
+import { escaped, mistakeOf } from './mistakes';
+import { withNames } from './names';
 import { endOf, isCount, isWriting, type Reading, readingOf, type Step } from './program';
 import type { Progress, Table } from './tables';
-import { type Column, resultText, type SqlValue } from './values';
+import { affinityOf, type Column, resultText, type SqlValue } from './values';
 
 export interface Result {
   columns: { name: string; isNumber: boolean }[];
@@ -28,12 +30,16 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const TOO_LARGE = `The result has more than ${integerText(LIMITS.query_characters)} characters, which is too much for a page. Select fewer columns or rows.`;
 const READ_ONLY = 'A query only reads: begin with SELECT, WITH, VALUES or DESCRIBE.';
 
+// Any name that no table has.
+const NO_TABLE = 'no_table_of_this_name';
+
 /** Return the result of the query, at most so many rows. */
 export async function runQuery(
-  query: string,
+  text: string,
   tables: Tables,
   rows_max: number = LIMITS.query_rows,
 ): Promise<Result> {
+  const query = withNames(text);
   const [, described] = /^\s*describe\s+([\s\S]+?)[\s;]*$/i.exec(query) ?? [];
   const isSelect = described !== undefined && /^(select|with|values)\b/i.test(described);
   const select =
@@ -113,15 +119,15 @@ class Loaded {
   }
 }
 
-/** Return what a parameter becomes: 5 in a column of fractions must not divide as an integer. */
+/** Return what a parameter becomes: 5 among decimals must not divide as an integer. */
 function valueIn(holds: Column['holds'], at: number): string {
-  if (holds === 'fractions' || holds === 'decimals')
-    return `iif(typeof(?${at}) = 'integer', ?${at} * 1.0, ?${at})`;
-  return `?${at}`;
+  return holds === 'decimals' ? `iif(typeof(?${at}) = 'integer', ?${at} * 1.0, ?${at})` : `?${at}`;
 }
 
 class Run {
   private readonly tables = new Map<string, Table>();
+  /** The columns of all tables. The declared type of each ends with its place here. */
+  private readonly columns: Column[] = [];
   private cells = 0;
 
   constructor(
@@ -141,6 +147,7 @@ class Run {
             'Run one query at a time: there is more behind the first semicolon.',
             -1,
           );
+        for (const name of this.tables.keys()) this.requireOneName(name);
         return;
       } catch (error) {
         const [, name] = /^no such table: (.*)$/s.exec((error as Error).message) ?? [];
@@ -151,28 +158,44 @@ class Run {
   }
 
   private async create(name: string): Promise<void> {
-    // To SQLite, names that differ in capitals are one, and to the lake they are two.
-    const plain = (text: string) => text.replace(/(['"])\1/g, '$1');
-    const times = (text: string, part: string) => plain(text).split(plain(part)).length;
-    if (times(this.query.toLowerCase(), name.toLowerCase()) !== times(this.query, name))
-      throw new Failure(
-        `${name} is written in two ways, with other capitals: a query can read only one of them.`,
-        -1,
-      );
     const table = await this.source.open(name);
     if (!table.columns.length) throw new Failure(`${name} is empty: it has no columns.`, -1);
-    const columns = table.columns.map(column => identifier(column.name));
+    const columns = table.columns.map(
+      column =>
+        `${identifier(column.name)} ${affinityOf(column)} "${this.columns.push(column) - 1}"`,
+    );
     this.database.run(`CREATE TABLE ${identifier(name)} (${columns})`);
     this.tables.set(name, table);
   }
 
+  /** Refuse another table whose name differs in capitals: to SQLite they are one, and to the lake they are two. */
+  private requireOneName(name: string): void {
+    // Quotes in a name are doubled.
+    const pattern = (each: string) => escaped(each).replace(/['"]/g, '$&{1,2}');
+    for (const { index, 0: found } of this.query.matchAll(new RegExp(pattern(name), 'gi'))) {
+      if ([...this.tables.keys()].some(each => RegExp(`^${pattern(each)}$`).test(found))) continue;
+      // Elsewhere, as in a text or before a column, the same letters are no table.
+      const other = `${this.query.slice(0, index)}${NO_TABLE}${this.query.slice(index + found.length)}`;
+      if (saidOf(this.database, other) === `no such table: ${NO_TABLE}`)
+        throw new Failure(
+          `${name} and ${found} differ only in capitals: a query can read only one of them.`,
+          -1,
+        );
+    }
+  }
+
+  /** Return the columns of the result with the types of the columns that they are. */
   description(): Result {
-    const names = this.columnNames();
-    const [table, ...more] = this.tables.values();
-    const types = new Map(more.length ? [] : table?.columns.map(({ name, type }) => [name, type]));
+    this.database.run(`CREATE TEMP VIEW "described query" AS ${this.query}`);
+    const types = this.rowsOf('PRAGMA table_info("described query")').map(([, , declared]) =>
+      /"(\d+)"$/.exec(String(declared)),
+    );
     return {
       columns: ['column', 'type'].map(name => ({ name, isNumber: false })),
-      rows: names.map(name => [name, types.get(name) ?? null]),
+      rows: this.columnNames().map((name, at) => [
+        name,
+        this.columns[Number(types[at]?.[1])]?.type ?? null,
+      ]),
       isCut: false,
     };
   }
@@ -185,26 +208,27 @@ class Run {
   }
 
   async result(rows_max: number): Promise<Result> {
-    const program = this.rowsOf(`EXPLAIN ${this.query}`).map(
-      ([address, code, p1, p2, p3, p4, p5]): Step => ({
-        address: Number(address),
-        code: String(code),
-        p1: Number(p1),
-        p2: Number(p2),
-        p3: Number(p3),
-        p4,
-        p5: Number(p5),
-      }),
-    );
+    const program = this.program();
     // WITH may come before a DELETE as well.
     if (isWriting(program)) throw new Failure(READ_ONLY, -1);
     if (isCount(program)) return this.shown([[BigInt(await this.count())]], rows_max);
-    const loads = [...this.tables].flatMap(([name, table]) => {
-      const [[page] = [null]] = this.rowsOf(`SELECT rootpage FROM sqlite_schema WHERE name = ?`, [
-        name,
-      ]);
-      const reading = readingOf(program, Number(page));
-      return reading ? [new Loaded(name, table, reading, this.database)] : [];
+    const pages = new Map(
+      this.rowsOf('SELECT rootpage, name FROM sqlite_schema').map(([page, name]) => [
+        Number(page),
+        String(name),
+      ]),
+    );
+    // With an index, values are looked up, and not compared.
+    this.database.run('PRAGMA automatic_index = off');
+    checkComparisons(
+      this.program(),
+      (page, at) => this.tables.get(pages.get(page) ?? '')?.columns[at],
+    );
+    this.database.run('PRAGMA automatic_index = on');
+    const loads = [...pages].flatMap(([page, name]) => {
+      const reading = readingOf(program, page);
+      const table = this.tables.get(name);
+      return reading && table ? [new Loaded(name, table, reading, this.database)] : [];
     });
     const spend = (cells: number) => {
       this.cells += cells;
@@ -224,6 +248,20 @@ class Run {
         return this.shown(rows, rows_max);
       wanted *= 4;
     }
+  }
+
+  private program(): Step[] {
+    return this.rowsOf(`EXPLAIN ${this.query}`).map(
+      ([address, code, p1, p2, p3, p4, p5]): Step => ({
+        address: Number(address),
+        code: String(code),
+        p1: Number(p1),
+        p2: Number(p2),
+        p3: Number(p3),
+        p4,
+        p5: Number(p5),
+      }),
+    );
   }
 
   /** Return how many rows the only table has, which Parquet says of itself. */

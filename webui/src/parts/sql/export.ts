@@ -7,6 +7,13 @@ interface Rows {
   rows: readonly (readonly (string | null)[])[];
 }
 
+/** Return whether a spreadsheet may run a text of the rows as a formula. */
+export function hasFormulas({ columns, rows }: Rows): boolean {
+  return rows.some(row =>
+    row.some((value, at) => !columns[at]?.isNumber && /^[=+\-@\t\r]/.test(value ?? '')),
+  );
+}
+
 /** Return the rows as CSV. A null is empty, and an empty text has quotes. */
 export function csvOf({ columns, rows }: Rows): string {
   const cell = (value: string | null) =>

@@ -2,7 +2,7 @@
 
 import type { AsyncBuffer } from 'hyparquet';
 import { Failure } from '../../api/client';
-import { cellOf, readLines } from '../lines';
+import { cellOf, type Line, readLines } from '../lines';
 import { openParquet, type ParquetFile, readColumns } from '../parquet/columns';
 import type { Type } from '../parquet/types';
 import { separated } from '../separated';
@@ -149,21 +149,45 @@ function loaded(columns: Column[], rows: number, cell: Cell): File {
   return { columns, parts: [{ rows, ends: () => undefined, read: async () => cell }] };
 }
 
-export function textFile(path: string, text: string): File {
-  const { columns: names, rows } = separated(path, text);
-  const columns = names.map((name, at) =>
-    columnOf(name || `column${at + 1}`, holdsOfTexts(rows.map(row => row[at]))),
+/** The text of an object. */
+export type Text = readonly [path: string, text: string];
+
+/** Return the files of one table: columns of one name have the same type in all of them. */
+export function textFiles(texts: readonly Text[]): File[] {
+  const read = texts.map(([path, text]) => {
+    const { columns, rows } = separated(path, text);
+    return { names: columns.map((name, at) => name || `column${at + 1}`), rows };
+  });
+  const valuesOf = (name: string) =>
+    read.flatMap(({ names, rows }) =>
+      names.flatMap((each, at) => (each === name ? rows.map(row => row[at]) : [])),
+    );
+  const all = new Set(read.flatMap(({ names }) => names));
+  const columns = new Map(
+    [...all].map(name => [name, columnOf(name, holdsOfTexts(valuesOf(name)))]),
   );
-  return loaded(columns, rows.length, (row, at) =>
-    valueOfText(rows[row]?.[at], (columns[at] as Column).holds),
-  );
+  return read.map(({ names, rows }) => {
+    const own = names.map(name => columns.get(name) as Column);
+    return loaded(own, rows.length, (row, at) =>
+      valueOfText(rows[row]?.[at], (own[at] as Column).holds),
+    );
+  });
 }
 
-export function linesFile(text: string): File {
-  const { keys, rows, wrong } = readLines(text);
-  if (wrong) throw new Failure(`${wrong} lines are not JSON.`, -1);
-  const columns = keys.map(key => columnOf(key, holdsOfJson(rows.map(row => cellOf(row, key)))));
-  return loaded(columns, rows.length, (row, at) =>
-    valueOfJson(cellOf(rows[row] as Record<string, unknown>, keys[at] as string)),
+/** Return the files of one table, which have the columns of all of them. */
+export function linesFiles(texts: readonly Text[]): File[] {
+  const read = texts.map(([path, text]) => {
+    const lines = readLines(text);
+    if (lines.wrong) throw new Failure(`${path} has ${lines.wrong} lines that are not JSON.`, -1);
+    return lines;
+  });
+  const columns = [...new Set(read.flatMap(({ keys }) => keys))].map(key =>
+    columnOf(key, holdsOfJson(read.flatMap(({ rows }) => rows.map(row => cellOf(row, key))))),
+  );
+  return read.map(({ rows }) =>
+    loaded(columns, rows.length, (row, at) => {
+      const { name, holds } = columns[at] as Column;
+      return valueOfJson(cellOf(rows[row] as Line, name), holds);
+    }),
   );
 }

@@ -1,5 +1,7 @@
 /** What is wrong with a query, and where. */
 
+import { withoutTexts } from './names';
+
 /** Characters of the query. */
 export interface Span {
   start: number;
@@ -36,7 +38,8 @@ export function mistakeOf(
       said,
     );
   const word = near?.[1] ?? near?.[2] ?? named?.[1];
-  const spans = word ? spansOf(query, word) : [];
+  // A name is not in a text or a comment.
+  const spans = word ? spansOf(near ? query : withoutTexts(query), word) : [];
   const at = near ? spans.find(({ end }) => told(query.slice(0, end)) === said) : spans[0];
   if (said === 'incomplete input')
     return { message: 'The query ends too early.', at: { start: query.length, end: query.length } };
@@ -46,18 +49,26 @@ export function mistakeOf(
 
 /** Return where the word is in the query: as a whole, if it is one. */
 function spansOf(query: string, word: string): Span[] {
-  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const whole = /^[\w.]+$/.test(word) ? `(?<![\\w.])${escaped}(?![\\w])` : escaped;
+  const whole = /^[\w.]+$/.test(word) ? `(?<![\\w.])${escaped(word)}(?![\\w])` : escaped(word);
   return [...query.matchAll(new RegExp(whole, 'gi'))].map(({ index, 0: { length } }) => ({
     start: index,
     end: index + length,
   }));
 }
 
+/** Return the text as a pattern of itself. */
+export function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 const WORDS: [RegExp, string][] = [
   [/^near "(.*)": syntax error$/s, 'The query is not understood at $1.'],
   [/^unrecognized token: "(.*)"$/s, 'The query is not understood at $1.'],
   [/^no such column: (.*)$/, 'There is no column $1. A text has single quotes.'],
+  [
+    /^object name reserved for internal use: (.*)$/,
+    "SQLite keeps names that begin with sqlite_ for itself: write 'lakefs://repository/ref/$1'.",
+  ],
   [/^no such function: (.*)$/, 'There is no function $1.'],
   [/^ambiguous column name: (.*)$/, '$1 is a column of several tables: write the table before it.'],
 ];

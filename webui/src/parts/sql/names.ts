@@ -1,20 +1,38 @@
 /** What the names of tables mean: an object, a folder or a glob, of the query's ref or of another one. */
 
+import { Failure } from '../../api/client';
 import type { Place } from '../../api/objects';
 
-const ADDRESS = /^lakefs:\/\/([^/]*)\/([^/]*)\/(.*)$/;
+const ADDRESS = /^lakefs:\/\/([^/]+)\/([^/]+)\/(.*)$/s;
 
 /** Return where the table is: `tables/trips.parquet`, or `lakefs://lake/dev/tables/trips.parquet`. */
 export function placeOf(name: string, { repository, ref }: Omit<Place, 'path'>): Place {
-  const [, otherRepository, otherRef, path] = ADDRESS.exec(name) ?? [];
-  return otherRepository && otherRef && path !== undefined
-    ? { repository: otherRepository, ref: otherRef, path }
-    : { repository, ref, path: name };
+  if (!name.startsWith('lakefs://')) return { repository, ref, path: name };
+  const [, otherRepository = '', otherRef = '', path = ''] = ADDRESS.exec(name) ?? [];
+  if (otherRef) return { repository: otherRepository, ref: otherRef, path };
+  throw new Failure(
+    `${name} is no address of a table: write lakefs://repository/ref/path, or lakefs://repository/ref/ for all objects.`,
+    -1,
+  );
 }
 
 /** Return the name of the table in a query; quotes in a path are doubled. */
 export function quoted(name: string): string {
   return `'${name.replaceAll("'", "''")}'`;
+}
+
+const QUOTED = /"(?:[^"]|"")*"|`[^`]*`|'[^']*'|--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+/** Return the query, of the same length, with quotes in which SQLite sees names only: it takes "nam" for a text if nothing has the name. */
+export function withNames(query: string): string {
+  return query.replace(QUOTED, text =>
+    /^"[^"`]*"$/.test(text) ? text.replaceAll('"', '`') : text,
+  );
+}
+
+/** Return the query, of the same length, without texts and comments. */
+export function withoutTexts(query: string): string {
+  return query.replace(QUOTED, text => (/^["`]/.test(text) ? text : ' '.repeat(text.length)));
 }
 
 /** Return the query of the first rows of the object or folder. */

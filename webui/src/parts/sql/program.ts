@@ -48,9 +48,9 @@ export function readingOf(program: readonly Step[], page: number): Reading | und
 
 // A comparison with a null skips the row as well.
 const IF_NULL = 0x10;
-// Whether values are converted before they are compared, as with a CAST.
-const AFFINITY = 0x47;
-const AS_THEY_ARE = 0x41;
+// What values are converted to before they are compared: texts, or, if it is more, numbers.
+export const AFFINITY = 0x47;
+export const TEXT = 0x42;
 
 /** Return the comparisons that each row meets first. A row that fails one of them has no other effect. */
 function boundsOf(program: readonly Step[], cursor: number): Bound[] {
@@ -66,33 +66,40 @@ function boundsOf(program: readonly Step[], cursor: number): Bound[] {
     if (step.code === 'Column' && step.p1 === cursor) column = step;
     else if (sign && isSkip(step) && step.p2 === next?.address && step.p3 === column?.p3) {
       const value = constants.get(step.p1);
-      if (value !== undefined) bounds.push({ column: column.p2, sign, value });
-    } else break;
+      const affinity = step.p5 & AFFINITY;
+      const isConverted = typeof value === 'string' ? affinity > TEXT : affinity === TEXT;
+      if (value !== undefined && !isConverted) bounds.push({ column: column.p2, sign, value });
+    } else if (step.code !== 'RealAffinity') break;
   }
   return bounds;
 }
 
 function isSkip({ p4, p5 }: Step): boolean {
-  const isPlain = (p5 & AFFINITY) <= AS_THEY_ARE;
-  return isPlain && (p5 & IF_NULL) !== 0 && String(p4).startsWith('BINARY');
+  return (p5 & IF_NULL) !== 0 && String(p4).startsWith('BINARY');
 }
 
 /** Return the values that the program sets before it begins, by their registers: those that it does not convert afterwards. */
-function constantsOf(program: readonly Step[]): Map<number, Bound['value']> {
+export function constantsOf(program: readonly Step[]): Map<number, Bound['value']> {
   const begin = program.findIndex(({ code }) => code === 'Transaction');
   const constants = new Map<number, Bound['value']>();
-  for (const { code, p1, p2, p3, p4 } of program.slice(begin)) {
-    if (code === 'Cast') constants.delete(p1);
-    if (code === 'Integer') constants.set(p2, p1);
-    if (code === 'String8') constants.set(p2, String(p4));
-    // 64 bits are shown as their lower and their upper half.
-    const bits = new DataView(new ArrayBuffer(8));
-    bits.setInt32(0, p3);
-    bits.setInt32(4, p1);
-    if (code === 'Int64') constants.set(p2, bits.getBigInt64(0));
-    if (code === 'Real') constants.set(p2, bits.getFloat64(0));
+  for (const step of program.slice(begin)) {
+    if (step.code === 'Cast') constants.delete(step.p1);
+    const value = constantOf(step);
+    if (value !== undefined) constants.set(step.p2, value);
   }
   return constants;
+}
+
+/** Return the value that the step sets. */
+export function constantOf({ code, p1, p3, p4 }: Step): Bound['value'] | undefined {
+  if (code === 'Integer') return p1;
+  if (code === 'String8') return String(p4);
+  // 64 bits are shown as their lower and their upper half.
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setInt32(0, p3);
+  bits.setInt32(4, p1);
+  if (code === 'Int64') return bits.getBigInt64(0);
+  return code === 'Real' ? bits.getFloat64(0) : undefined;
 }
 
 /** What a program has that uses its rows one by one, each without the others. */

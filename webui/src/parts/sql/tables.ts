@@ -14,10 +14,13 @@ import {
 import { matchesGlob } from '../glob';
 import { LIMITS } from '../limits';
 import { integerText, sizeText } from '../words';
-import { type File, isOut, linesFile, parquetFile, rowsOf, textFile } from './files';
+import { type File, isOut, linesFiles, parquetFile, rowsOf, type Text, textFiles } from './files';
 import { apart, beginOf, formatOf, hiveOf, isGlob, isPart, placeOf } from './names';
 import type { Reading } from './program';
-import { type Column, columnOf, holdsOfTexts, type SqlValue, valueOfText } from './values';
+import { type Column, columnOf, holdsOfTexts, isWide, type SqlValue, valueOfText } from './values';
+
+// Of a folder of small texts, the way to the server takes the time.
+const AT_ONCE = 8;
 
 /** What a query has read so far. */
 export interface Progress {
@@ -61,9 +64,22 @@ export class Lake {
   }
 
   private async tableOf(place: Place, folder: string, objects: ObjectStats[]): Promise<Table> {
-    const read = (object: ObjectStats) => this.read({ ...place, path: object.path }, object);
     const first = objects[0] as ObjectStats;
-    const opened = await read(first);
+    const format = formatOf(first.path);
+    const other = objects.find(({ path }) => formatOf(path) !== format);
+    if (other)
+      throw new Failure(
+        `${first.path} and ${other.path} have different formats. Query objects of one format: name them by a glob such as ${folder}*.csv.`,
+        -1,
+      );
+    const parquet = (object: ObjectStats) =>
+      parquetFile(this.file({ ...place, path: object.path }, object.size_bytes), object.path);
+    // All values of a text decide what its columns hold; a Parquet file says it.
+    const files =
+      format === 'parquet'
+        ? [await parquet(first)]
+        : (format === 'text' ? textFiles : linesFiles)(await this.texts(place, objects));
+    const opened = files[0] as File;
     const keys = [...hiveOf(first.path, folder).keys()].filter(
       key => !opened.columns.some(({ name }) => name === key),
     );
@@ -77,14 +93,14 @@ export class Lake {
     };
     const own = opened.columns.length;
     const rows = async function* (reading: Reading) {
-      for (const object of objects) {
+      for (const [at, object] of objects.entries()) {
         const hive = hiveOf(object.path, folder);
         const values = added.map(({ name, holds }) => valueOfText(hive.get(name), holds));
         const isElsewhere = reading.bounds.some(
           bound => bound.column >= own && isOut(bound, values[bound.column - own] ?? null),
         );
         if (isElsewhere) continue;
-        const file = object === first ? opened : await read(object);
+        const file = files[at] ?? (await parquet(object));
         const places = placesOf(opened.columns, file.columns, object.path);
         yield* rowsOf(file, reading, places, values, count);
       }
@@ -93,18 +109,24 @@ export class Lake {
     return { columns: all, rows };
   }
 
-  private async read(place: Place, { size_bytes, path }: ObjectStats): Promise<File> {
-    const format = formatOf(path);
-    if (format === 'parquet') return parquetFile(this.file(place, size_bytes), path);
-    if (size_bytes > LIMITS.query_text_bytes)
+  private async texts(place: Place, objects: readonly ObjectStats[]): Promise<Text[]> {
+    const size = objects.reduce((total, { size_bytes }) => total + size_bytes, 0);
+    if (size > LIMITS.query_text_bytes)
       throw new Failure(
-        `${path} has ${sizeText(size_bytes)} of text. A query reads at most ${sizeText(LIMITS.query_text_bytes)} of one: write it as Parquet, of which only the needed columns are read.`,
+        `The table has ${sizeText(size)} of text. A query reads at most ${sizeText(LIMITS.query_text_bytes)} of one table: name fewer objects by a glob, or write Parquet, of which only the needed columns are read.`,
         -1,
       );
-    const text = await readText(place, size_bytes, size_bytes);
-    this.progress.bytes += size_bytes;
-    this.onProgress();
-    return format === 'lines' ? linesFile(text) : textFile(path, text);
+    const texts: Text[] = [];
+    const queue = objects.entries();
+    const read = async () => {
+      for (const [at, { path, size_bytes }] of queue) {
+        texts[at] = [path, await readText({ ...place, path }, size_bytes, size_bytes)];
+        this.progress.bytes += size_bytes;
+        this.onProgress();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, read));
+    return texts;
   }
 
   private file(place: Place, byteLength: number): AsyncBuffer {
@@ -190,23 +212,41 @@ async function listed(
   return found;
 }
 
-/** Return where an object of a folder has the columns of the first one. Several may have one name, in this order. */
+/**
+ * Return where an object of a folder has the columns of the first one. Several may have one name, in this order.
+ *
+ * Raises a failure if it has other columns, or other types: the table has those of the first object.
+ */
 export function placesOf(
   columns: readonly Column[],
   own: readonly Column[],
   path: string,
 ): number[] {
   const taken = new Set<number>();
-  return columns.map(({ name, holds }) => {
-    const at = own.findIndex((each, at) => each.name === name && !taken.has(at));
+  const refuse = (what: string) => {
+    throw new Failure(`${path} has ${what}. Query objects of one schema: name them by a glob.`, -1);
+  };
+  const places = columns.map(column => {
+    const at = own.findIndex(({ name }, at) => name === column.name && !taken.has(at));
+    const found = own[at];
     taken.add(at);
-    const isSame = own[at]?.holds === holds || own[at]?.holds === 'integers' || holds === 'others';
-    if (isSame) return at;
-    throw new Failure(
-      at < 0
-        ? `${path} has no column ${name}, which other objects of the folder have. Query objects of one schema: name them by a glob.`
-        : `${path} has another type in ${name} than other objects of the folder. Query objects of one schema: name them by a glob.`,
-      -1,
-    );
+    if (!found) refuse(`no column ${column.name}, which other objects of the folder have`);
+    else if (!isLike(found, column))
+      refuse(
+        `${found.type} in ${column.name}, of which other objects of the folder have ${column.type}`,
+      );
+    return at;
   });
+  const extra = own.find((_, at) => !taken.has(at));
+  if (extra) refuse(`a column ${extra.name}, which other objects of the folder have not`);
+  return places;
+}
+
+/** Return whether the values of the object's column are of the type of the table's. */
+function isLike(own: Column, column: Column): boolean {
+  if (own.type === 'null') return true;
+  if (own.holds === 'integers' && column.holds === 'fractions') return !isWide(own);
+  // Times of other units are alike, and a text and a day are not.
+  const kind = ({ type, holds }: Column) => holds === 'others' && type.replace(/[[(].*/, '');
+  return own.holds === column.holds && isWide(own) === isWide(column) && kind(own) === kind(column);
 }

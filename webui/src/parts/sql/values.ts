@@ -6,13 +6,32 @@ import { type Type, textOf } from '../parquet/types';
 export type SqlValue = number | bigint | string | null;
 
 /** What a column holds: it decides how its numbers are kept. */
-export type Holds = 'integers' | 'fractions' | 'decimals' | 'others';
+export type Holds = 'integers' | 'booleans' | 'fractions' | 'decimals' | 'others';
 
 export interface Column {
   name: string;
   /** What a head shows: `decimal(18,2)`. */
   type: string;
   holds: Holds;
+}
+
+/** Return whether the column may hold numbers that SQLite would round: they are texts among its numbers. */
+export function isWide({ type }: Column): boolean {
+  const [, digits, scale] = /^decimal\((\d+),(\d+)\)$/.exec(type) ?? [];
+  return type === 'uint64' || Number(digits) > (scale === '0' ? 18 : 15);
+}
+
+const AFFINITIES: Record<Holds, string> = {
+  integers: 'INTEGER',
+  booleans: 'INTEGER',
+  fractions: 'REAL',
+  decimals: 'REAL',
+  others: 'TEXT',
+};
+
+/** Return what SQLite compares the column's values as. */
+export function affinityOf(column: Column): string {
+  return isWide(column) ? 'BLOB' : AFFINITIES[column.holds];
 }
 
 const ALL = { characters: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
@@ -26,10 +45,6 @@ export function integerOf(value: number | bigint): SqlValue {
   if ((number | 0) === number) return number;
   const whole = BigInt(value);
   return whole < INT64 && whole >= -INT64 ? whole : String(whole);
-}
-
-function fractionOf(value: number): SqlValue {
-  return Number.isNaN(value) ? 'NaN' : value;
 }
 
 /** Return the decimal as a number; one with more digits than a number keeps as its text. */
@@ -46,6 +61,7 @@ export function holdsOf(type: Type): Holds {
   if (type.is !== 'leaf') return 'others';
   if (/^u?int\d+$|^decimal\(\d+,0\)/.test(type.name)) return 'integers';
   if (/^(float|double)/.test(type.name)) return 'fractions';
+  if (type.name === 'boolean') return 'booleans';
   return type.name.startsWith('decimal') ? 'decimals' : 'others';
 }
 
@@ -57,7 +73,9 @@ export function readerOf(type: Type): (raw: unknown) => SqlValue {
     integers: type.name.startsWith('int')
       ? raw => integerOf(raw as number | bigint)
       : raw => integerOf(BigInt(text(raw) ?? 0)),
-    fractions: raw => fractionOf(Number(text(raw))),
+    booleans: Number,
+    // What is not a number becomes a null in SQLite.
+    fractions: raw => Number(text(raw)),
     decimals: raw => (type.is === 'leaf' ? decimalOf(type, raw) : null),
     others: othersOf(type, text),
   };
@@ -69,11 +87,13 @@ function othersOf(
   { name }: Type,
   text: (raw: unknown) => string | null,
 ): (raw: unknown) => SqlValue {
-  if (name === 'boolean') return raw => Number(raw);
-  // As SQLite's functions write a time, so that texts in a query compare with it.
-  if (name.startsWith('timestamp'))
-    return raw => text(raw)?.replace('T', ' ').replace('Z', '') ?? null;
-  return text;
+  if (!name.startsWith('time')) return text;
+  // As SQLite's functions write a time, and equal in all units, so that times and texts in a query compare with it.
+  return raw =>
+    text(raw)
+      ?.replace('T', ' ')
+      .replace('Z', '')
+      .replace(/(\.\d*[1-9])0+$/, '$1') ?? null;
 }
 
 const INTEGER = /^-?(0|[1-9]\d*)$/;
@@ -109,16 +129,22 @@ export function valueOfText(text: string | undefined, holds: Holds): SqlValue {
 /** Return what the values of a key of JSON are. */
 export function holdsOfJson(values: readonly unknown[]): Holds {
   const present = values.filter(value => value !== null && value !== undefined);
-  if (!present.length || !present.every(value => typeof value === 'number')) return 'others';
-  return present.every(Number.isSafeInteger) ? 'integers' : 'fractions';
+  if (!present.length) return 'others';
+  if (present.every(value => typeof value === 'boolean')) return 'booleans';
+  const integers = present.filter(
+    value => typeof value === 'bigint' || Number.isSafeInteger(value),
+  ) as (number | bigint)[];
+  if (integers.length < present.length)
+    return present.every(value => /^(number|bigint)$/.test(typeof value)) ? 'fractions' : 'others';
+  // As texts, integers of more than 64 bits keep their digits.
+  return integers.some(value => typeof integerOf(value) === 'string') ? 'others' : 'integers';
 }
 
 /** Return the value of one of JSON; nested ones stay JSON, for SQLite's functions of it. */
-export function valueOfJson(value: unknown): SqlValue {
+export function valueOfJson(value: unknown, holds: Holds): SqlValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? integerOf(value) : value;
-  return cellText(value);
+  if (holds === 'integers') return integerOf(value as number | bigint);
+  return holds === 'others' ? cellText(value) : Number(value);
 }
 
 /** Return the text of a value of a result. */
@@ -130,6 +156,7 @@ export function resultText(value: SqlValue | Uint8Array): string | null {
 
 const TYPES: Record<Holds, string> = {
   integers: 'integer',
+  booleans: 'boolean',
   fractions: 'double',
   decimals: 'decimal',
   others: 'string',
