@@ -1,6 +1,6 @@
 """The API's operations that transfers use, for one ref of a repository."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import TypeVar
@@ -30,6 +30,32 @@ class Address(msgspec.Struct, frozen=True):
     presigned_url_expiry: int | None = None
 
 
+class _PathAddress(Address, frozen=True):
+    path: str = ""
+
+
+class _Addresses(msgspec.Struct, frozen=True):
+    addresses: list[_PathAddress] = []
+
+
+class PathError(msgspec.Struct, frozen=True):
+    """What went wrong with one object of a request on many."""
+
+    status_code: int = 0
+    message: str = ""
+    path: str | None = None
+
+    def __str__(self) -> str:
+        return f"[{self.status_code}] {self.message}"
+
+
+class Linked(msgspec.Struct, frozen=True):
+    """The objects that are linked, and the errors of the others."""
+
+    objects: list[ObjectStats] = []
+    errors: list[PathError] = []
+
+
 class OpenUpload(msgspec.Struct, frozen=True):
     """An open upload in parts."""
 
@@ -43,12 +69,7 @@ class _PartUrl(msgspec.Struct, frozen=True):
 
 
 class _Deletions(msgspec.Struct, frozen=True):
-    class Error(msgspec.Struct, frozen=True):
-        status_code: int = 0
-        message: str = ""
-        path: str | None = None
-
-    errors: list[Error] = []
+    errors: list[PathError] = []
 
 
 class RefObjects:
@@ -114,6 +135,16 @@ class RefObjects:
         """Link uploaded data to the path."""
         return self._ask("PUT", f"{_BRANCH}/staging/backing", {"path": path}, ObjectStats, body)
 
+    def addresses(self, paths: list[str]) -> Mapping[str, Address]:
+        """Return new addresses for the data of objects, each with a presigned URL, by path."""
+        query, body = {"presign": True}, {"paths": paths}
+        found = self._ask("POST", f"{_BRANCH}/staging/addresses", query, _Addresses, body)
+        return {each.path: each for each in found.addresses}
+
+    def link_each(self, bodies: Sequence[Mapping[str, object]]) -> Linked:
+        """Link uploaded data to the paths that the bodies name."""
+        return self._ask("POST", f"{_BRANCH}/staging/links", {}, Linked, {"objects": bodies})
+
     def begin_parts(self, path: str, parts: int) -> OpenUpload:
         """Begin an upload in parts."""
         query = {"path": path, "parts": parts}
@@ -146,7 +177,7 @@ class RefObjects:
         headers = self.headers | {"Content-Type": "application/json"}
         body = msgspec.json.encode({"paths": paths})
         found = self._decoded(self.requests.ask("POST", url, headers, body), _Deletions)
-        return [(each.path or "", f"[{each.status_code}] {each.message}") for each in found.errors]
+        return [(each.path or "", str(each)) for each in found.errors]
 
     def refusal(self, answer: WholeAnswer) -> ApiRefusedError:
         """Return the error in an answer of the API."""

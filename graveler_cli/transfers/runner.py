@@ -1,12 +1,16 @@
 """The runner of uploads, downloads and deletions of one branch or ref."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from threading import Lock
+from typing import TypeVar
 
 from graveler_cli.client import ApiRefusedError, LakeClient, named
 from graveler_cli.errors import CommandError
 from graveler_cli.schemas import ObjectStats
+from graveler_cli.transfers import together
 from graveler_cli.transfers.downloads import Downloader
 from graveler_cli.transfers.jobs import (
     DownloadJob,
@@ -16,12 +20,14 @@ from graveler_cli.transfers.jobs import (
     TransferTally,
     UploadJob,
 )
-from graveler_cli.transfers.objects import RefObjects
+from graveler_cli.transfers.objects import Address, RefObjects
 from graveler_cli.transfers.progress import TransferProgress
 from graveler_cli.transfers.requests import RepeatedRequests
-from graveler_cli.transfers.uploads import Uploader
+from graveler_cli.transfers.uploads import UnlinkedData, Uploader
 from graveler_cli.transfers.workers import TaskThreads
 from graveler_cli.transport import Block, CommandStoppedError
+
+T = TypeVar("T")
 
 Done = Callable[[Job, ObjectStats], None]
 
@@ -182,6 +188,8 @@ class _JobRun:
     ) -> None:
         self.progress = TransferProgress()
         self._requests = runner.requests
+        self._objects = runner.objects
+        self._pre_sign = options.pre_sign
         self._warn = warn
         self._done = done
         self._lock = Lock()
@@ -196,11 +204,10 @@ class _JobRun:
 
     def do(self, jobs: Iterable[Job]) -> TransferTally:
         try:
-            for job in jobs:
+            for group in together.grouped(jobs, self._expect):
                 if self._hopeless:
                     break
-                self._expect(job)
-                self._files.put(lambda job=job: self._try(job))  # type: ignore[misc]
+                self._start(group)
             self.progress.is_all_known = True
             self._files.end()
             self._parts.end()
@@ -227,43 +234,82 @@ class _JobRun:
             self._parts.end(_INTERRUPTED_WAIT_S)
             self._requests.close()
 
-    def _expect(self, job: Job) -> None:
+    def _start(self, group: Sequence[Job]) -> None:
+        """Queue the jobs of a group; those with an address are linked together."""
+        addresses = together.addresses_of(self._objects, group, self._pre_sign)
+        size = sum(job.path in addresses for job in group)
+        linked = together.LinkedGroup(self._uploader, self._objects, size, self._end_linked)
+        for job in group:
+            address = addresses.get(job.path)
+            if address is None or not isinstance(job, UploadJob):
+                self._files.put(partial(self._run_whole, job))
+            else:
+                self._files.put(partial(self._store, job, address, linked))
+
+    def _expect(self, job: Job) -> int:
+        """Count a job for the progress; return its bytes."""
+        size_bytes = 0
         if isinstance(job, UploadJob):
-            try:
+            with suppress(OSError):  # the upload reports the error
                 source = job.source
-                size = len(source) if isinstance(source, bytes) else source.stat().st_size
-            except OSError:
-                size = 0  # the upload reports the error
-            self.progress.expect(size)
+                size_bytes = len(source) if isinstance(source, bytes) else source.stat().st_size
         elif isinstance(job, DownloadJob):
-            self.progress.expect(job.stats.size_bytes or 0)
+            size_bytes = job.stats.size_bytes or 0
+        if not isinstance(job, ImpossibleJob):
+            self.progress.expect(size_bytes)
+        return size_bytes
 
     def _run(self, job: Job) -> ObjectStats:
-        try:
+        with _files_named():
             if isinstance(job, UploadJob):
                 return self._uploader.upload(job)
             if isinstance(job, DownloadJob):
                 return self._downloader.download(job)
             raise job.error
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            named = f"{error.filename}: {reason}" if error.filename else reason
-            raise CommandError(named) from error
 
-    def _try(self, job: Job) -> None:
-        """Run one of many jobs; count and report its failure."""
+    def _run_whole(self, job: Job) -> None:
+        """Run one of many jobs by itself."""
+        stats = self._try(job, lambda: self._run(job))
+        if stats is not None:
+            self._succeed(job, stats)
+
+    def _store(self, job: UploadJob, address: Address, linked: together.LinkedGroup) -> None:
+        """Store the data of one of many jobs; its group links them."""
+        has_expired = False
+
+        def store() -> UnlinkedData | None:
+            nonlocal has_expired
+            with _files_named():
+                stored = self._uploader.store(job, address)
+            has_expired = stored is None
+            return stored
+
+        stored = self._try(job, store)
+        self._try(job, lambda: linked.add(stored))
+        if has_expired:
+            self._run_whole(job)
+
+    def _end_linked(self, job: UploadJob, outcome: ObjectStats | CommandError) -> None:
+        if isinstance(outcome, CommandError):
+            self._fail(job, outcome)
+        else:
+            self._succeed(job, outcome)
+
+    def _try(self, job: Job, run: Callable[[], T]) -> T | None:
+        """Return the result of one of many jobs; None if it fails: count and report that."""
         if self._hopeless:
-            return
+            return None
         try:
-            stats = self._run(job)
+            return run()
         except CommandStoppedError:
-            return
+            pass
         except CommandError as error:
             self._fail(job, error)
-            return
         except Exception as error:  # noqa: BLE001 - the thread would end, and the run wait for it
             self._fail(job, CommandError(f"{type(error).__name__}: {error}; please report it"))
-            return
+        return None
+
+    def _succeed(self, job: Job, stats: ObjectStats) -> None:
         with self._lock:
             self._failures_in_a_row = 0
             self._tally.size_bytes += stats.size_bytes or 0
@@ -299,3 +345,14 @@ class _JobRun:
                 self._hopeless = CommandError(
                     f"{_FAILURES_IN_A_ROW_MAX} failures without a success: the rest was not tried"
                 )
+
+
+@contextmanager
+def _files_named() -> Iterator[None]:
+    """Raise an error of a file as an error of the command, which names it."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        named = f"{error.filename}: {reason}" if error.filename else reason
+        raise CommandError(named) from error

@@ -18,7 +18,7 @@ from graveler_cli.schemas import ObjectStats
 from graveler_cli.transfers.content import LocalContent
 from graveler_cli.transfers.jobs import TransferOptions, UploadJob
 from graveler_cli.transfers.journals import PartsJournal, StoredPart, open_upload_journal
-from graveler_cli.transfers.objects import OpenUpload, RefObjects
+from graveler_cli.transfers.objects import Address, OpenUpload, RefObjects
 from graveler_cli.transfers.requests import BrokenError
 from graveler_cli.transfers.workers import TaskThreads
 from graveler_cli.transport import Block, WholeAnswer
@@ -53,6 +53,28 @@ class StoredBytes:
 
     md5: str
     etag: str
+
+
+@dataclass(frozen=True)
+class UnlinkedData:
+    """An object's data in the object store, which its path does not name yet."""
+
+    job: UploadJob
+    physical_address: str
+    md5: str
+    size_bytes: int
+
+    @property
+    def link(self) -> Mapping[str, object]:
+        """The body of a request that links them."""
+        return {
+            "path": self.job.path,
+            "staging": {"physical_address": self.physical_address},
+            "checksum": self.md5,
+            "size_bytes": self.size_bytes,
+            "user_metadata": dict(self.job.metadata),
+            "content_type": self.job.content_type,
+        }
 
 
 class _ForgottenError(CommandError):
@@ -128,32 +150,42 @@ class Uploader:
 
     def _presigned(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by a presigned URL: ask for an address, send the data, link them."""
-        size_bytes = content.size_bytes
         for attempt in count(1):
             address = self._objects.address(job.path)
             if address.presigned_url is None:
                 raise CommandError("the server has no presigned URL: use --pre-sign=false")
             # A new URL comes with a new address, so an expired one needs both.
-            stored = self._put(address.presigned_url, job, content, 0, size_bytes)
+            stored = self._unlinked(job, content, address)
             if stored is None and attempt < _RENEWALS_MAX:
                 continue
             if stored is None:
                 raise CommandError("presigned URLs expire at once: check this machine's clock")
-            content.check()
-            body = {
-                "staging": address,
-                "checksum": stored.md5,
-                "size_bytes": size_bytes,
-                "user_metadata": dict(job.metadata),
-                "content_type": job.content_type,
-            }
             try:
-                return self._objects.link(job.path, body)
+                return self._objects.link(job.path, stored.link)
             except ApiRefusedError as error:
                 if error.status == 409 and attempt < _CONFLICTS_MAX:
                     continue
-                return self._confirmed(job.path, address.physical_address, error)
+                return self.confirmed(job.path, address.physical_address, error)
         raise AssertionError("the loop returns or raises")
+
+    def store(self, job: UploadJob, address: Address) -> UnlinkedData | None:
+        """Store an object's data at its address; return None if the address's URL has expired.
+
+        Raises:
+            CommandError: the file cannot be read or changed, or the store refused the data.
+        """
+        with LocalContent(job.source) as content:
+            return self._unlinked(job, content, address)
+
+    def _unlinked(
+        self, job: UploadJob, content: LocalContent, address: Address
+    ) -> UnlinkedData | None:
+        url, size_bytes = address.presigned_url or "", content.size_bytes
+        stored = self._put(url, job, content, 0, size_bytes)
+        if stored is None:
+            return None
+        content.check()
+        return UnlinkedData(job, address.physical_address, stored.md5, size_bytes)
 
     def _in_parts(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store in parts; a journal records the stored ones for the next run."""
@@ -223,11 +255,11 @@ class Uploader:
         try:
             stats = self._objects.complete(job.path, upload, body)
         except ApiRefusedError as error:
-            stats = self._confirmed(job.path, upload.physical_address, error)
+            stats = self.confirmed(job.path, upload.physical_address, error)
         journal.delete()
         return stats
 
-    def _confirmed(self, path: str, address: str, error: ApiRefusedError) -> ObjectStats:
+    def confirmed(self, path: str, address: str, error: CommandError) -> ObjectStats:
         """Return the object if an earlier attempt stored it, and its answer was lost."""
         try:
             found = self._objects.stat(path, presign=False)

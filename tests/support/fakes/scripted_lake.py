@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 
@@ -53,6 +54,9 @@ class Lake:
     # By PUT: whether the request had the checksum of its body, and its content type.
     checked: list[bool] = field(default_factory=list)
     put_types: set[str] = field(default_factory=set)
+    is_graveler: bool = True  # and has requests on many objects
+    # The status of the next link of a path, and whether it has its effect nevertheless.
+    link_failures: dict[str, tuple[int, bool]] = field(default_factory=dict)
     signs_blindly: bool = False  # the API presigns parts of uploads that S3 has ended
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -209,6 +213,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.wfile.write(body)
 
+    def link(self, path: str, given: dict[str, Any]) -> None:
+        address = given["staging"]["physical_address"]
+        content, metadata = self.state.addresses[address], given["user_metadata"]
+        self.keep(path, content, given["checksum"], metadata, given["content_type"], address)
+
     def store(self, key: str, query: dict[str, str], body: bytes) -> None:
         lake, address = self.state, f"s3://b/{key}"
         if query["X-Amz-Expires"] == "0":
@@ -307,17 +316,30 @@ class _Handler(BaseHTTPRequestHandler):
                 address = f"s3://b/data/{lake.number}"
                 self.answer(200, {"physical_address": address, "presigned_url": lake.url(address)})
             case ("PUT", "staging/backing"):
-                given = json.loads(body)
-                address = given["staging"]["physical_address"]
-                self.keep(
-                    named,
-                    lake.addresses[address],
-                    given["checksum"],
-                    given["user_metadata"],
-                    given["content_type"],
-                    address,
-                )
+                self.link(named, json.loads(body))
                 self.answer(200, lake.row(named))
+            case ("POST", "staging/addresses" | "staging/links") if not lake.is_graveler:
+                self.answer(404, {"message": "invalid API endpoint"})
+            case ("POST", "staging/addresses"):
+                rows = []
+                for each in json.loads(body)["paths"]:
+                    lake.number += 1
+                    address = f"s3://b/data/{lake.number}"
+                    url = lake.url(address)
+                    rows.append({"path": each, "physical_address": address, "presigned_url": url})
+                self.answer(200, {"addresses": rows, "errors": []})
+            case ("POST", "staging/links"):
+                linked, errors = [], []
+                for each in json.loads(body)["objects"]:
+                    status, has_effect = lake.link_failures.pop(each["path"], (0, True))
+                    if has_effect:
+                        self.link(each["path"], each)
+                    if status:
+                        error = {"path": each["path"], "status_code": status, "message": "failed"}
+                        errors.append(error)
+                    else:
+                        linked.append(lake.row(each["path"]))
+                self.answer(200, {"objects": linked, "errors": errors})
             case ("POST", "staging/pmpu"):
                 lake.number += 1
                 upload, address = f"u{lake.number}", f"s3://b/data/{lake.number}"

@@ -11,7 +11,7 @@ import pytest
 
 from graveler_cli.client import LakeClient
 from graveler_cli.configuration import RequestRetries
-from graveler_cli.transfers import content_types, downloads, runner, uploads, verification
+from graveler_cli.transfers import content_types, downloads, runner, together, uploads, verification
 from graveler_cli.transfers.files import Links, walk
 from graveler_cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
 from graveler_cli.transfers.journals import boot_id
@@ -239,7 +239,7 @@ def test_wrong_credentials_end_the_run_at_once(user, lake, tmp_path):
     (tmp_path / "in").mkdir()
     for number in range(30):
         (tmp_path / "in" / str(number)).write_bytes(b"1")
-    lake.fails("POST", "objects", 401, times=100)
+    lake.fails("POST", "", 401, times=100)
     result = user.run("fs", "upload", "-r", "-s", "in", f"{BRANCH}/d", "-p", "1")
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
@@ -471,6 +471,7 @@ def test_a_link_is_refused_unless_the_configuration_says_what_to_do(user, lake, 
 
 def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "JOBS_WAITING_MAX", 10)
+    monkeypatch.setattr(together, "OBJECTS_MAX", 5)
     file = tmp_path / "a"
     file.write_bytes(b"1")
     lock, taken, done, most = threading.Lock(), 0, 0, 0
@@ -493,8 +494,8 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
         jobs(), finished
     )
     assert tally.uploaded == len(lake.objects) == 100
-    # Those that wait, those that run, and the one that is being put.
-    assert most <= 10 + 4 + 1
+    # Those that wait, those that run, and the group that is being put.
+    assert most <= 10 + 4 + 5 + 1
 
 
 def test_a_walk_is_in_the_order_of_a_listing(tmp_path):
