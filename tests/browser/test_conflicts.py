@@ -53,6 +53,7 @@ def test_a_conflict_that_came_after_the_choice_is_shown_and_not_decided(visit, c
     lakes.change(conflict.branch("main"), "A late repair", {"stock.txt": b"repaired"})
     dialog.get_by_role("button", name="Merge into main").click()
     expect(dialog.get_by_role("alert").last).to_contain_text("main has new commits")
+    expect(dialog.get_by_role("alert").last).to_contain_text("shown as they are now")
     expect(dialog.get_by_role("list", name="Conflicts")).to_contain_text("stock.txt")
     expect(dialog.get_by_text(re.compile("1 choice to make"))).to_be_visible()
     assert content(conflict, "stock.txt") == b"repaired"

@@ -70,7 +70,7 @@ export async function ifUnmoved<Data>(change: Promise<Data>): Promise<Data> {
     const moved = error instanceof Failure && OTHER_COMMIT.exec(error.message);
     if (!moved) throw error;
     throw new HasMoved(
-      `${shortId(moved[1] ?? '')} has new commits since you looked, and nothing was changed. Look again first.`,
+      `${shortId(moved[1] ?? '')} has new commits since you looked, and nothing was changed.`,
     );
   }
 }

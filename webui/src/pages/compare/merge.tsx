@@ -134,6 +134,8 @@ function MergeDialog({ send, onLook, onDone, ...props }: DialogProps) {
           onHide();
         }}
       />
+    ) : isMoved(failure) ? (
+      <Notice kind="danger">{failure?.message} The conflicts are shown as they are now.</Notice>
     ) : (
       <HookProblem {...{ failure, repository }} />
     );

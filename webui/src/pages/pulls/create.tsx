@@ -14,7 +14,7 @@ import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
-import { AddReviewer } from './add-reviewer';
+import { AddReviewer, requireUser } from './add-reviewer';
 
 export default function CreatePull() {
   const { id: repository, default_branch, read_only } = useRepository();
@@ -24,13 +24,23 @@ export default function CreatePull() {
   const [title, setTitle] = useState('');
   const [description, setDescription] = useState('');
   const [reviewers, setReviewers] = useState<readonly string[]>([]);
+  const [typed, setTyped] = useState('');
+  const ask = useAction(async (name: string) => {
+    await requireUser(name);
+    setReviewers([...new Set([...reviewers, name])]);
+    setTyped('');
+  });
   const { run, isBusy, failure } = useAction(async () => {
+    ask.clear();
+    // A name that is typed is meant, also without a press of "Ask".
+    const last = typed.trim();
+    if (last) await requireUser(last);
     const body = {
       title,
       description,
       source_branch: source,
       destination_branch: destination,
-      reviewers: [...reviewers],
+      reviewers: [...new Set([...reviewers, ...(last ? [last] : [])])],
     };
     const params = { path: { repository } };
     const { id } = await answer(api.POST('/repositories/{repository}/pulls', { params, body }));
@@ -79,7 +89,8 @@ export default function CreatePull() {
           value={description}
           onText={setDescription}
         />
-        <AddReviewer onAdd={name => setReviewers([...new Set([...reviewers, name])])} />
+        <AddReviewer name={typed} onName={setTyped} isBusy={ask.isBusy} onAdd={ask.run} />
+        <Problem failure={ask.failure} />
         {reviewers.length > 0 && (
           <ul class="bar" aria-label="Reviewers">
             {reviewers.map(name => (

@@ -1,10 +1,11 @@
 /** Who was asked for a review and what everybody says, with a way to ask others. */
 
+import { useState } from 'preact/hooks';
 import { useAction } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { useRepository } from '../../../parts/repository';
 import { Problem } from '../../../parts/state';
-import { AddReviewer } from '../add-reviewer';
+import { AddReviewer, requireUser } from '../add-reviewer';
 import { type Pull, reviewersOf } from '../reviews';
 import { OpinionBadge } from '../status';
 import { changePull } from './change';
@@ -12,8 +13,11 @@ import { changePull } from './change';
 export function Reviewers({ pull, reload }: { pull: Pull; reload: () => void }) {
   const { id: repository, read_only } = useRepository();
   const asked = pull.reviewers ?? [];
-  const { run, isBusy, failure } = useAction(async (reviewers: string[]) => {
+  const [typed, setTyped] = useState('');
+  const { run, isBusy, failure } = useAction(async (reviewers: string[], added?: string) => {
+    if (added) await requireUser(added);
     await changePull(repository, pull.id, { reviewers });
+    if (added) setTyped('');
     reload();
   });
   return (
@@ -44,7 +48,13 @@ export function Reviewers({ pull, reload }: { pull: Pull; reload: () => void }) 
             </li>
           ))}
         </ul>
-        <AddReviewer isBusy={isBusy} disabled={read_only} onAdd={user => run([...asked, user])} />
+        <AddReviewer
+          name={typed}
+          onName={setTyped}
+          isBusy={isBusy}
+          disabled={read_only}
+          onAdd={user => run([...asked, user], user)}
+        />
         <Problem failure={failure} />
       </div>
     </section>

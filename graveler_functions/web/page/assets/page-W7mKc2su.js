@@ -1,4 +1,4 @@
-import{t as e}from"./sql-C_mSIW_F.js";import{E as t,in as n,l as r,w as i}from"./shared-YAXvHz1b.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
+import{t as e}from"./sql-CEp90Zzt.js";import{E as t,in as n,l as r,w as i}from"./shared-yN8DzPtW.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
 `)}\r\n`}function s({columns:e,rows:t}){let n=r(e.map(({name:e})=>e)).map(e=>JSON.stringify(e)),i=(t,n)=>e[n]?.isNumber&&/^-?\d/.test(t??``)?t:JSON.stringify(t);return`[${t.map(e=>`{${e.map((e,t)=>`${n[t]}:${i(e,t)}`)}}`).join(`,
 `)}]\n`}function c(e,{start:t,end:n}){let r=e.lastIndexOf(`
 `,t-1)+1,[i=``]=e.slice(r).split(`
