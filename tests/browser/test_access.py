@@ -17,7 +17,7 @@ from tests.browser.visits import dialog_of, session_of
 
 pytestmark = pytest.mark.browser
 
-LACKS_RIGHT = "ask an administrator for a policy that allows it"
+LACKS_RIGHT = "Ask an administrator for "
 
 
 def name_of(kind):
@@ -301,7 +301,11 @@ def test_a_user_who_was_given_a_prefix_works_in_it_and_nowhere_else(visit, visit
     dialog = give(page, Repository=lake.id)
     dialog.get_by_label("May", exact=True).select_option("write")
     dialog.get_by_label("Paths that begin with").fill("raw/")
-    dialog.get_by_label("Commits to the branch").fill("dev")
+    commits = dialog.get_by_label("Commits to the branch")
+    commits.fill("*")
+    expect(dialog.get_by_role("alert")).to_contain_text("Leave this empty for every branch")
+    commits.fill("dev")
+    dialog.get_by_label("May manage their own access keys").check()
     allows = dialog.get_by_role("region", name="What this allows")
     expect(allows).to_contain_text("Read, write and delete objects below raw/, on every branch")
     expect(allows).to_contain_text("Commit to, merge into and create the branch dev")
@@ -334,9 +338,9 @@ def test_a_user_who_was_given_a_prefix_works_in_it_and_nowhere_else(visit, visit
     seen = alice.open(f"{at}/object?ref=dev&path=raw%2Fa.txt")
     expect(seen.get_by_role("region", name="Content")).to_contain_text("mine")
 
-    works_in_raw_and_nowhere_else(
-        lakefs.Client(host=stack.endpoint, username=pair[0], password=pair[1]), lake, other
-    )
+    own = lakefs.Client(host=stack.endpoint, username=pair[0], password=pair[1])
+    assert own.sdk_client.auth_api.create_credentials(user).access_key_id
+    works_in_raw_and_nowhere_else(own, lake, other)
     page = visit.open(f"/auth/access?user={user}")
     rights = page.get_by_role("region", name=lake.id, exact=True)
     expect(rights.get_by_role("listitem").filter(has_text="read, write, delete")).to_contain_text(
@@ -350,7 +354,7 @@ def test_a_user_who_was_given_a_prefix_works_in_it_and_nowhere_else(visit, visit
     dialog.get_by_label("May", exact=True).select_option("read")
     dialog.get_by_role("button", name="Save policy").click()
     expect(dialog).to_have_count(0)
-    [*_, objects] = client.sdk_client.auth_api.get_policy(policy).statement
+    [*_, objects, _] = client.sdk_client.auth_api.get_policy(policy).statement
     assert objects.action == ["fs:ReadObject"]
 
 
@@ -384,6 +388,10 @@ def test_rights_for_somebody_who_does_not_exist_leave_no_policy_behind(visit, cl
     expect(dialog.get_by_role("alert")).to_contain_text("nobody-at-all")
     found = client.sdk_client.auth_api.list_policies(prefix=f"Read-{lake.id}")
     assert found.results == []
+    for room in ("users", "groups", "policies"):
+        page = visit.open(f"/auth/{room}/nobody-at-all")
+        expect(page.get_by_role("alert")).to_contain_text("not found")
+        expect(page.get_by_role("button", name=re.compile("^(Delete|Edit|Give)"))).to_have_count(0)
 
 
 def test_what_a_form_cannot_say_is_refused_there_and_shown_as_json(visit):

@@ -190,6 +190,52 @@ test("a refusal is told in the server's words, with advice", () => {
   assert.deepEqual(failureOfAnswer(409, { message: 'm', details: [1] }).details, [1]);
 });
 
+test('what a user may not do is told by what it is, with the right that is missing', () => {
+  const told = (details: string) =>
+    failureOfAnswer(401, { message: 'insufficient permissions: not allowed to x', details })
+      .message;
+  const way = 'ask an administrator for a policy that allows it';
+  const arn = 'arn:lakefs:fs:::repository/lake';
+  assert.equal(
+    told(`fs:ReadObject on ${arn}/object/a b/README.md: ${way}`),
+    'You may not read a b/README.md. Ask an administrator for fs:ReadObject on repository/lake/object/a b/README.md.',
+  );
+  assert.equal(
+    told(`fs:CreateCommit on ${arn}/branch/main: ${way}`),
+    'You may not do this. Ask an administrator for fs:CreateCommit on repository/lake/branch/main.',
+  );
+  assert.equal(
+    told(`fs:ListRepositories: ${way}`),
+    'You may not do this. Ask an administrator for fs:ListRepositories.',
+  );
+  assert.match(
+    told(`fs:ReadObject on ${arn}/object/a and fs:WriteObject on ${arn}/object/b: ${way}`),
+    /^You may not read a\. .*and fs:WriteObject/,
+  );
+  assert.equal(
+    told(`a policy denies fs:DeleteObject on ${arn}/object/a`),
+    'You may not delete a. A policy denies fs:DeleteObject on repository/lake/object/a.',
+  );
+});
+
+test("lakeFS's words that say little are told in plain ones", () => {
+  const told = (message: string, details?: string) =>
+    failureOfAnswer(400, { message, details }).message;
+  assert.equal(told('commit: no changes', 'it is so'), 'There is nothing to commit. It is so.');
+  assert.equal(
+    told('update branch main: no changes', "'dev' changed nothing"),
+    "There is nothing to change. 'dev' changed nothing.",
+  );
+  assert.equal(
+    told('update branch main: get commit by ref zz: not found', "no branch, tag or commit 'zz'"),
+    "Not found. No branch, tag or commit 'zz'.",
+  );
+  assert.equal(
+    told('name contains delimiter /: validation error', "'a/b'"),
+    "A name cannot have a slash: 'a/b'.",
+  );
+});
+
 test('a sentence begins with a capital and ends', () => {
   assert.equal(sentence('  what now?'), 'What now?');
   assert.equal(sentence('done'), 'Done.');

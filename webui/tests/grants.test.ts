@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type Grant,
+  type Grants,
   grantsOf,
   hasProblem,
   NEW_GRANT,
@@ -13,6 +14,7 @@ import {
 } from '../src/pages/access/grants';
 
 const grant = (given: Partial<Grant>): Grant => ({ ...NEW_GRANT, repository: 'lake', ...given });
+const given = (...grants: Grant[]): Grants => ({ grants, hasOwnKeys: false });
 const GRANTS: Grant[][] = [
   [grant({})],
   [grant({ repository: '*' })],
@@ -20,7 +22,7 @@ const GRANTS: Grant[][] = [
   [grant({ access: 'write' })],
   [grant({ access: 'write', repository: '*' })],
   [grant({ access: 'write', prefix: 'raw/', branch: 'dev-*' })],
-  [grant({ access: 'write', branch: 'feature/x' })],
+  [grant({ access: 'write', branch: 'feature-x' })],
   [grant({ prefix: 'a/' }), grant({ prefix: 'b/' }), grant({ repository: 'other' })],
   [grant({ access: 'write', prefix: 'a/' }), grant({ access: 'write', prefix: 'b/' })],
   [
@@ -46,11 +48,13 @@ function allowed(statements: Statement[], arn: string): string[] {
 }
 
 test('rights become statements, and these statements the same rights', () => {
-  for (const grants of GRANTS) assert.deepEqual(grantsOf(statementsOf(grants)), grants);
+  for (const grants of GRANTS)
+    for (const hasOwnKeys of [false, true])
+      assert.deepEqual(grantsOf(statementsOf({ grants, hasOwnKeys })), { grants, hasOwnKeys });
 });
 
 test('rights read from statements never give other statements', () => {
-  const statements = statementsOf([grant({ access: 'write', prefix: 'a/', branch: 'dev' })]);
+  const statements = statementsOf(given(grant({ access: 'write', prefix: 'a/', branch: 'dev' })));
   const changes: ((all: Statement[]) => unknown)[] = [
     all => all.pop(),
     all => all.reverse(),
@@ -71,12 +75,12 @@ test('rights read from statements never give other statements', () => {
 });
 
 test('the fields that the server adds to a statement do not keep it from the form', () => {
-  const stored = statementsOf([grant({})]).map(each => ({ ...each, condition: {} }));
-  assert.deepEqual(grantsOf(stored), [grant({})]);
+  const stored = statementsOf(given(grant({}))).map(each => ({ ...each, condition: {} }));
+  assert.deepEqual(grantsOf(stored), given(grant({})));
 });
 
 test('a reader of a prefix reads its objects, and changes nothing', () => {
-  const statements = statementsOf([grant({ prefix: 'reports/' })]);
+  const statements = statementsOf(given(grant({ prefix: 'reports/' })));
   const at = 'arn:lakefs:fs:::repository/lake';
   assert.deepEqual(allowed(statements, `${at}/object/reports/a`), ['fs:ReadObject']);
   assert.deepEqual(allowed(statements, `${at}/object/secret`), []);
@@ -89,7 +93,7 @@ test('a reader of a prefix reads its objects, and changes nothing', () => {
 });
 
 test('a writer of a prefix may commit to its branch alone, and undoes nothing of others', () => {
-  const statements = statementsOf([grant({ access: 'write', prefix: 'raw/', branch: 'dev' })]);
+  const statements = statementsOf(given(grant({ access: 'write', prefix: 'raw/', branch: 'dev' })));
   const at = 'arn:lakefs:fs:::repository/lake';
   assert.ok(allowed(statements, `${at}/branch/dev`).includes('fs:CreateCommit'));
   assert.ok(!allowed(statements, `${at}/branch/main`).includes('fs:CreateCommit'));
@@ -104,6 +108,8 @@ test('what a form cannot say is refused in words', () => {
   assert.match(problemsOf(grant({ repository: 'Lake*' })).repository ?? '', /lower-case/);
   for (const prefix of ['a*', 'a?', '\u0024{user}/'])
     assert.match(problemsOf(grant({ prefix })).prefix ?? '', /JSON/);
+  for (const branch of ['*', 'dev/*', 'a b', '-x', 'dev-?'])
+    assert.ok(problemsOf(grant({ access: 'write', branch })).branch, branch);
   const everywhere = problemsOf(grant({ repository: '*', prefix: 'a/', branch: 'dev' }));
   assert.deepEqual(Object.keys(everywhere), ['prefix', 'branch']);
   assert.ok(hasProblem(NEW_GRANT));
@@ -111,12 +117,35 @@ test('what a form cannot say is refused in words', () => {
 });
 
 test('a right is told in words, with what its user may not expect', () => {
-  const { allows, notes } = wordsOf(grant({ access: 'write', prefix: 'raw/', branch: 'dev' }));
+  const { allows, notes } = wordsOf(
+    given(grant({ access: 'write', prefix: 'raw/', branch: 'dev' })),
+  );
   assert.match(allows.join('\n'), /Read, write and delete objects below raw\//);
   assert.match(allows.join('\n'), /Commit to, merge into and create the branch dev/);
   assert.equal(notes.length, 2);
-  assert.match(wordsOf(grant({ prefix: 'raw' })).allows.join(), /whose paths begin with raw,/);
-  assert.match(wordsOf(grant({ repository: '*' })).allows.join(), /every repository/);
+  assert.match(
+    wordsOf(given(grant({ prefix: 'raw' }))).allows.join(),
+    /whose paths begin with raw,/,
+  );
+  assert.match(wordsOf(given(grant({ repository: '*' }))).allows.join(), /every repository/);
+});
+
+test('the notes are about all rights together: none says what another right makes false', () => {
+  const write = (changes: Partial<Grant>) => grant({ access: 'write', ...changes });
+  const notes = (...grants: Grant[]) => wordsOf(given(...grants)).notes;
+  assert.deepEqual(notes(write({ branch: 'one' }), write({ branch: 'two' })), [
+    'In lake, uploads to other branches are possible, but commits only to one and two.',
+  ]);
+  assert.deepEqual(notes(write({ branch: 'one', prefix: 'a/' }), write({})), []);
+  assert.deepEqual(notes(write({ branch: 'one' }), write({ repository: '*' })), []);
+  assert.equal(notes(write({ branch: 'one' }), grant({ repository: '*' })).length, 1);
+});
+
+test('a user who needs keys for programs may make them, and those of nobody else', () => {
+  const statements = statementsOf({ grants: [grant({})], hasOwnKeys: true });
+  assert.equal(statements.at(-1)?.resource, 'arn:lakefs:auth:::user/\u0024{user}');
+  const { allows } = wordsOf({ grants: [grant({})], hasOwnKeys: true });
+  assert.equal(allows.at(-1), 'Create and delete their own access keys');
 });
 
 test('a policy is named after what it allows', () => {

@@ -92,14 +92,23 @@ test('actions that have no word are shown themselves', () => {
   });
 });
 
+test('an action without a word is shown beside those that have one', () => {
+  const actions = ['fs:ReadObject', 'fs:ReadBranch', 'ci:*'];
+  assert.deepEqual(shown([held('p', ['allow', actions, `${AT}lake/*`])]), {
+    lake: ['+ read, ci:* |  | p 1'],
+  });
+});
+
 test('actions that give nothing are left out', () => {
   assert.deepEqual(shown([held('p', ['allow', ['catalog:*', 'fs:ReadConfig'], '*'])]), {});
 });
 
 test('what the form gives is shown without a remainder', () => {
-  const statement = statementsOf([
-    { access: 'write', repository: 'lake', prefix: 'raw/', branch: 'dev' },
-  ]).map(each => ({ ...each, condition: {} }));
+  const grant = { access: 'write', repository: 'lake', prefix: 'raw/', branch: 'dev' } as const;
+  const statement = statementsOf({ grants: [grant], hasOwnKeys: true }).map(each => ({
+    ...each,
+    condition: {},
+  }));
   const found = rightsOf([{ ...held('p'), policy: { id: 'p', creation_date: 0, statement } }]);
   const words = found.flatMap(({ rights }) => rights.flatMap(({ may }) => may));
   assert.ok(

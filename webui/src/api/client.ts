@@ -162,16 +162,43 @@ const ADVICE: Record<number, string> = {
 const PROTECTED = 'Write to another branch and commit there. Then merge that branch into this one.';
 const RULE_FIRST = 'Remove the rule that protects it first.';
 
+// lakeFS's words, which its clients know, and what they mean.
+const CLEARER: [RegExp, string][] = [
+  // The details name it.
+  [/^(?:.*: )?get commit by ref .+: not found$/, 'not found.'],
+  [/^name contains delimiter \/: validation error$/, 'a name cannot have a slash:'],
+  [/^commit: no changes$/, 'there is nothing to commit.'],
+  [/^update branch(?: .+)?: no changes$/, 'there is nothing to change.'],
+];
+
+const OBJECT =
+  /^(?:a policy denies )?fs:(Read|Write|Delete)Object on repository\/[^/]+\/object\/(.+?)(?=: ask an admin| and \w+:\w+ on |$)/;
+
+/** Return what the user may not do, and which right would allow it. */
+function refusalText(details: string): string {
+  const needs = details.replaceAll('arn:lakefs:fs:::', '');
+  const [, verb = '', path = ''] = OBJECT.exec(needs) ?? [];
+  const what = path && !path.endsWith('*') ? `${verb.toLowerCase()} ${path}` : 'do this';
+  const way = needs.replace(
+    /^(.*): ask an administrator for a policy that allows it$/,
+    'Ask an administrator for $1',
+  );
+  return `You may not ${what}. ${sentence(way)}`;
+}
+
 /** Return what a person is answered of an answer that refuses; `body` is the parsed answer, if any. */
 export function failureOfAnswer(status: number, body: unknown): Failure {
   const answered = body as { message?: unknown; details?: unknown } | undefined;
-  const message = typeof answered?.message === 'string' ? answered.message : '';
+  const said = typeof answered?.message === 'string' ? answered.message : '';
+  const message = CLEARER.reduce((text, [words, clearer]) => text.replace(words, clearer), said);
   const details = typeof answered?.details === 'string' ? answered.details : '';
   if (status === GONE && message === 'No data') return new Failure(NO_DATA, status);
   if (message === NO_SESSION) return new Failure('Your session has ended. Log in again.', status);
+  if (details && message.startsWith('insufficient permissions'))
+    return new Failure(refusalText(details), status, details);
   // Some details are only the name of what the message speaks of.
   const parts = (
-    details.startsWith("'")
+    details.startsWith("'") && !message.endsWith('.')
       ? [sentence(`${message} ${details}`), ADVICE[status]]
       : [sentence(message), ADVICE[status], sentence(details)]
   ).filter(Boolean);

@@ -42,7 +42,7 @@ interface GiveRightsProps {
 
 export function GiveRights({ holder: given, onGiven, onClose }: GiveRightsProps) {
   const [holder, setHolder] = useState<Holder>(given ?? { kind: 'user', id: '' });
-  const [draft, setDraft] = useState<Draft>({ grants: [NEW_GRANT] });
+  const [draft, setDraft] = useState<Draft>({ grants: [NEW_GRANT], hasOwnKeys: false });
   const [typed, setTyped] = useState<string>();
   const created = useRef<string>(undefined);
   const name = typed ?? ('grants' in draft ? policyNameOf(draft.grants) : '');

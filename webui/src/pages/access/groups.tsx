@@ -58,12 +58,16 @@ export function GroupPage({ id }: { id: string }) {
           <h1 class="wrap-anywhere">{id}</h1>
           <p>{data?.description || 'Group'}</p>
         </div>
-        <Button icon="policy" onClick={() => setDialog('rights')}>
-          Give rights…
-        </Button>
-        <Button icon="trash" onClick={() => setDialog('delete')}>
-          Delete group
-        </Button>
+        {failure?.status !== 404 && (
+          <>
+            <Button icon="policy" onClick={() => setDialog('rights')}>
+              Give rights…
+            </Button>
+            <Button icon="trash" onClick={() => setDialog('delete')}>
+              Delete group
+            </Button>
+          </>
+        )}
       </div>
       <Problem failure={failure} retry={reload} />
       {data && (

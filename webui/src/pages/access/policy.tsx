@@ -35,12 +35,16 @@ export function PolicyPage({ id }: { id: string }) {
           <h1 class="wrap-anywhere">{id}</h1>
           <p>Policy</p>
         </div>
-        <Button icon="edit" disabled={!data} onClick={() => setDialog('edit')}>
-          Edit policy
-        </Button>
-        <Button icon="trash" onClick={() => setDialog('delete')}>
-          Delete policy
-        </Button>
+        {failure?.status !== 404 && (
+          <>
+            <Button icon="edit" disabled={!data} onClick={() => setDialog('edit')}>
+              Edit policy
+            </Button>
+            <Button icon="trash" onClick={() => setDialog('delete')}>
+              Delete policy
+            </Button>
+          </>
+        )}
       </div>
       <Problem failure={failure} retry={reload} />
       {!data && !failure && <Skeleton />}

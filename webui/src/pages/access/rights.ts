@@ -2,6 +2,7 @@
 
 import type { Schemas } from '../../api/client';
 import { matchesGlob } from '../../parts/glob';
+import { NAVIGATE } from './grants';
 
 type Policy = Schemas['PolicyRow'];
 
@@ -77,6 +78,8 @@ const WORDS: Record<Kind, [string, string][]> = {
     ['give rights', 'auth:RemoveGroupMember'],
     ['manage groups', 'auth:CreateGroup'],
     ['manage groups', 'auth:DeleteGroup'],
+    ['see access keys', 'auth:ListCredentials'],
+    ['see access keys', 'auth:ReadCredentials'],
     ['manage access keys', 'auth:CreateCredentials'],
     ['manage access keys', 'auth:DeleteCredentials'],
     // Such a principal logs in as the user.
@@ -107,7 +110,8 @@ function targetsOf(resource: string): Target[] {
     return [{ title: EVERYTHING, repository: '*', kinds: WHOLE, what: '' }, ACCOUNTS, STORAGE];
   const [, , service, , , ...rest] = resource.split(':');
   const named = rest.join(':');
-  if (service !== 'fs') return [{ ...ACCOUNTS, what: named }];
+  if (service !== 'fs')
+    return [{ ...ACCOUNTS, what: named === 'user/\u0024{user}' ? 'the user’s own' : named }];
   const [kind, repository = '', room, ...path] = named.split('/');
   // `*` and `repo*` match all that is in repositories, and perhaps places of the storage.
   if (/[*?]/.test(kind ?? '')) {
@@ -142,6 +146,16 @@ export function resourcesOf(resource: string): string[] {
   }
 }
 
+// To see a repository is to see what leads through it.
+const NAMED = [
+  ...Object.values(WORDS).flatMap(words => words.map(([, action]) => action)),
+  ...NAVIGATE,
+];
+
+function hasWord(pattern: string): boolean {
+  return NAMED.some(action => matchesGlob(pattern, action));
+}
+
 type Part = Target & { may: string[] };
 
 /** Return the parts of a statement: one for all that it says of a place and the same things in it. */
@@ -157,9 +171,13 @@ function partsOf(actions: readonly string[], resource: string): Part[] {
     const may = [...new Set([...(parts.get(key)?.may ?? []), ...words])];
     if (may.length) parts.set(key, { ...target, may });
   }
-  if (parts.size) return [...parts.values()];
-  const others = actions.filter(action => !NO_RIGHT.test(action));
-  return others.length ? targets.slice(0, 1).map(target => ({ ...target, may: others })) : [];
+  const [first = targets[0] && { ...targets[0], may: [] }, ...others] = parts.values();
+  if (!first) return [];
+  const wordless = actions.filter(
+    action => !NO_RIGHT.test(action) && !(parts.size && hasWord(action)),
+  );
+  const all = [{ ...first, may: [...first.may, ...wordless] }, ...others];
+  return all.filter(({ may }) => may.length);
 }
 
 /** Return what the policies allow and deny, by place: all repositories, each one, what is outside. */

@@ -3,13 +3,13 @@
 import { answer, api, type Schemas } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
-import { AreaField } from '../../parts/field';
+import { AreaField, CheckField } from '../../parts/field';
 import { useSettled } from '../../parts/settled';
 import { Notice } from '../../parts/state';
 import styles from './access.module.css';
 import { GrantFields } from './grant-fields';
 import {
-  type Grant,
+  type Grants,
   grantsOf,
   hasProblem,
   NEW_GRANT,
@@ -19,7 +19,7 @@ import {
 } from './grants';
 
 /** What is being written: rights in a form, or the text of statements. */
-export type Draft = { grants: Grant[] } | { text: string };
+export type Draft = Grants | { text: string };
 
 /** Statements as they are sent; a condition may be left out. */
 export type Statements = Schemas['PolicyBody']['statement'];
@@ -38,8 +38,7 @@ export function jsonOf(statement: readonly Statement[] = EXAMPLE): string {
 
 /** Return the draft of existing statements: as a form if that can show them. */
 export function draftOf(statements: readonly Statement[]): Draft {
-  const grants = grantsOf(statements);
-  return grants ? { grants } : { text: jsonOf(statements) };
+  return grantsOf(statements) ?? { text: jsonOf(statements) };
 }
 
 /** Return the statements of the draft, or what is wrong with it; the server checks each of them. */
@@ -47,7 +46,7 @@ export function statementsIn(draft: Draft): { statement: Statements } | { proble
   if ('grants' in draft)
     return draft.grants.some(hasProblem)
       ? { problem: '' }
-      : { statement: statementsOf(draft.grants) as Statements };
+      : { statement: statementsOf(draft) as Statements };
   try {
     const value = JSON.parse(draft.text);
     if (!Array.isArray(value?.statement))
@@ -72,14 +71,20 @@ interface StatementFormProps {
 
 export function StatementForm({ draft, onDraft }: StatementFormProps) {
   return 'grants' in draft ? (
-    <GrantsForm grants={draft.grants} onDraft={onDraft} />
+    <GrantsForm given={draft} onDraft={onDraft} />
   ) : (
     <StatementsAsJson text={draft.text} onDraft={onDraft} />
   );
 }
 
-function GrantsForm({ grants, onDraft }: { grants: Grant[]; onDraft: (draft: Draft) => void }) {
-  const put = (changed: Grant[]) => onDraft({ grants: changed });
+interface GrantsProps {
+  given: Grants;
+  onDraft: (draft: Draft) => void;
+}
+
+function GrantsForm({ given, onDraft }: GrantsProps) {
+  const { grants } = given;
+  const put = (changes: Partial<Grants>) => onDraft({ ...given, ...changes });
   const isWhole = !grants.some(hasProblem);
   return (
     <>
@@ -88,47 +93,52 @@ function GrantsForm({ grants, onDraft }: { grants: Grant[]; onDraft: (draft: Dra
           key={at}
           title={grants.length > 1 ? `Right ${at + 1}` : 'Right'}
           grant={grant}
-          onGrant={changed => put(grants.with(at, changed))}
-          onRemove={grants.length > 1 ? () => put(grants.toSpliced(at, 1)) : undefined}
+          onGrant={changed => put({ grants: grants.with(at, changed) })}
+          onRemove={grants.length > 1 ? () => put({ grants: grants.toSpliced(at, 1) }) : undefined}
         />
       ))}
       <div class="bar">
-        <Button isSmall icon="plus" onClick={() => put([...grants, NEW_GRANT])}>
+        <Button isSmall icon="plus" onClick={() => put({ grants: [...grants, NEW_GRANT] })}>
           Add a right
         </Button>
         <Button
           isSmall
           kind="ghost"
           disabled={!isWhole}
-          onClick={() => onDraft({ text: jsonOf(statementsOf(grants)) })}
+          onClick={() => onDraft({ text: jsonOf(statementsOf(given)) })}
         >
           Write as JSON
         </Button>
       </div>
-      {isWhole && <GrantsPreview grants={grants} />}
+      <CheckField
+        label="May manage their own access keys"
+        hint="A program, such as lakectl or DuckDB, logs in with an access key."
+        isChecked={given.hasOwnKeys}
+        onCheck={hasOwnKeys => put({ hasOwnKeys })}
+      />
+      {isWhole && <GrantsPreview given={given} />}
     </>
   );
 }
 
-function GrantsPreview({ grants }: { grants: Grant[] }) {
-  const words = grants.map(wordsOf);
-  const unique = (texts: string[]) => [...new Set(texts)];
+function GrantsPreview({ given }: { given: Grants }) {
+  const { allows, notes } = wordsOf(given);
   return (
     <section class="stack tight" aria-label="What this allows" aria-live="polite">
       <h3>What this allows</h3>
       <ul class={styles.allows}>
-        {unique(words.flatMap(({ allows }) => allows)).map(text => (
+        {allows.map(text => (
           <li class="wrap-anywhere" key={text}>
             {text}
           </li>
         ))}
       </ul>
-      {unique(words.flatMap(({ notes }) => notes)).map(text => (
+      {notes.map(text => (
         <Notice key={text}>{text}</Notice>
       ))}
       <details>
         <summary>The policy as JSON</summary>
-        <pre class="code-box">{jsonOf(statementsOf(grants))}</pre>
+        <pre class="code-box">{jsonOf(statementsOf(given))}</pre>
       </details>
     </section>
   );
@@ -150,12 +160,7 @@ function StatementsAsJson({ text, onDraft }: { text: string; onDraft: (draft: Dr
       />
       {'statement' in content && <PolicyCheck text={text} />}
       <div class="bar">
-        <Button
-          isSmall
-          kind="ghost"
-          disabled={!grants}
-          onClick={() => grants && onDraft({ grants })}
-        >
+        <Button isSmall kind="ghost" disabled={!grants} onClick={() => grants && onDraft(grants)}>
           Show as a form
         </Button>
         {!grants && <span class="small quiet">A form cannot show these statements.</span>}

@@ -40,16 +40,20 @@ export function UserPage({ id }: { id: string }) {
             </p>
           )}
         </div>
-        <LinkButton icon="help" href={`${links.access()}?${new URLSearchParams({ user: id })}`}>
-          What may {id} do?
-        </LinkButton>
-        <Button icon="policy" onClick={() => setDialog('rights')}>
-          Give rights…
-        </Button>
-        <EndSessions userId={id} />
-        <Button icon="trash" onClick={() => setDialog('delete')}>
-          Delete user
-        </Button>
+        {failure?.status !== 404 && (
+          <>
+            <LinkButton icon="help" href={`${links.access()}?${new URLSearchParams({ user: id })}`}>
+              What may {id} do?
+            </LinkButton>
+            <Button icon="policy" onClick={() => setDialog('rights')}>
+              Give rights…
+            </Button>
+            <EndSessions userId={id} />
+            <Button icon="trash" onClick={() => setDialog('delete')}>
+              Delete user
+            </Button>
+          </>
+        )}
       </div>
       <Problem failure={failure} retry={reload} />
       {data && (
