@@ -85,6 +85,7 @@ def snippets(uri: PathUri, kind: str, endpoint: str) -> Iterator[tuple[str, str]
         "repository": _quoted(uri.repository),
         "ref": _quoted(uri.ref),
         "path": _quoted(uri.path),
+        "file": _quoted(uri.path.rsplit("/", 1)[-1] or "object"),
     }
     # A table is read as such, or else as bytes; a folder of tables as one, or else listed.
     kinds = (kind, kind.removesuffix("/"), "/") if kind.endswith("/") else (kind, OTHER)
@@ -97,6 +98,11 @@ def snippets(uri: PathUri, kind: str, endpoint: str) -> Iterator[tuple[str, str]
         yield name, "".join(f"{line}\n" for line in lines).format_map(values)
 
 
+# Characters that turn the direction of text: code that had one could look like other code.
+_BIDI_CONTROL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 def _quoted(text: str) -> str:
-    """Return the literal in Python, in double quotes."""
-    return json.dumps(text, ensure_ascii=False)
+    """Return the literal in Python, in double quotes, which turns no direction."""
+    literal = json.dumps(text, ensure_ascii=False)
+    return _BIDI_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", literal)

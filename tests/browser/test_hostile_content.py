@@ -57,6 +57,21 @@ def test_a_changed_folder_marker_is_shown_in_its_folder(visit, marked):
     expect(page.get_by_role("button", name="dir/", exact=True)).to_have_count(2)
 
 
+def test_a_name_or_a_message_that_turns_its_direction_looks_like_no_other(visit, client):
+    repository = lakes.create(client, files={"a.csv": b"a"})
+    lakes.change(repository.branch("main"), "Add \u202etxt", {"a\u202egpj.csv": b"b"})
+    page = visit.open(f"/repositories/{repository.id}/objects?ref=main")
+    listing = page.get_by_role("list", name="Objects")
+    expect(listing.get_by_role("link", name="a⟨U+202E⟩gpj.csv")).to_be_visible()
+    expect(listing.get_by_role("link", name="Add ⟨U+202E⟩txt")).to_be_visible()
+    listing.get_by_role("link", name="a⟨U+202E⟩gpj.csv").click()
+    expect(page.get_by_role("navigation", name="Path")).to_contain_text("⟨U+202E⟩")
+    visit.expect_statuses(400, 403)  # of the question whether this server is an S3 gateway
+    page.get_by_role("button", name="Use in code").click()
+    code = page.get_by_role("dialog").locator("code").last
+    expect(code).to_contain_text("a\\u202Egpj.csv")
+
+
 def test_a_document_of_a_lake_neither_runs_script_nor_ends_the_session(visit, client):
     repository = lakes.create(client, files={"README.md": README})
     visit.allow_errors("Executing inline event handler")  # refused, and so told

@@ -71,7 +71,7 @@ SHOWN = {
     "emphasis.md": "too large or too intricate to be formatted",
     "large.md": "<div><div>",
     "cells.ipynb": "The first 100 of 20,000 cells",
-    "html.ipynb": "The HTML of this output is left out",
+    "html.ipynb": "The HTML of this output is too large",
     "colours.ipynb": "xxxx",
     "escapes.ipynb": "x",
     "maths.md": "too large or too intricate to be formatted",

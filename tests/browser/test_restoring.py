@@ -57,7 +57,8 @@ def test_a_deletion_that_is_not_committed_is_taken_back(visit, repository, main)
     visit.expect_statuses(404)
     main.object("a.txt").delete()
     page = visit.open(f"/repositories/{repository.id}/changes?ref=main")
-    page.get_by_role("link", name="See the deleted a.txt").click()
+    page.get_by_role("button", name="a.txt", exact=True).click()
+    page.get_by_role("link", name="See who deleted it, and restore it").click()
     expect(page.get_by_text("The deletion is not committed yet")).to_be_visible()
     page.get_by_role("button", name="Restore to branch…").click()
     dialog_of(page, "Restore a.txt").get_by_role("button", name="Restore", exact=True).click()
@@ -127,7 +128,7 @@ def test_code_for_an_object_names_its_address_at_this_server_and_is_copied(visit
     dialog.get_by_role("button", name="Copy the code").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "AWS_ENDPOINT_URL=https://s3.example.org " in copied
-    assert f"aws s3 cp s3://{repository.id}/main/in/b.txt -" in copied
+    assert f"aws s3 cp s3://{repository.id}/main/in/b.txt ." in copied
     dialog.get_by_label("Endpoint of the S3 gateway").fill("https://h'; rm -r")
     expect(dialog.get_by_role("alert")).to_contain_text("Enter https://HOST")
     dialog.get_by_label("Program").select_option("lakeFS SDK")

@@ -3,6 +3,7 @@ import './server'; // before the client is made
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fetchRange, totalOf } from '../src/api/objects';
+import { versionsOf } from '../src/parts/diff/content';
 import { json, serve } from './server';
 
 const PLACE = { repository: 'lake', ref: 'main', path: 'a b' };
@@ -43,4 +44,18 @@ test('the parts of a total are added up', async () => {
   assert.deepEqual(total, { objects: 3, size_bytes: 15 });
   assert.deepEqual(sums, [2, 3]);
   assert.match(seen[1]?.target ?? '', /after=a%2F2$/);
+});
+
+test('a version that does not exist is found missing, and no request fails for it', async () => {
+  const stats = { path: 'a', path_type: 'object', checksum: 'c' };
+  const seen = serve(({ target }) =>
+    json({
+      results: [target.includes('/new/') ? stats : { ...stats, path: 'ab' }],
+      pagination: {},
+    }),
+  );
+  const { signal } = new AbortController();
+  const { left, right } = await versionsOf('lake', { left: 'old', right: 'new' }, 'a', signal);
+  assert.deepEqual([left, right], [{ ref: 'old' }, { ref: 'new', stats }]);
+  assert.ok(seen.every(({ target }) => target.includes('/objects/ls?')));
 });

@@ -112,6 +112,23 @@ test('values of a retyped column are compared by value', () => {
   assert.equal(retyped('2026-01-01T00:00:00.100000', '2026-01-01T00:00:00.100000001', ...times), 1);
 });
 
+test('a retyped number is one value, however it is written', () => {
+  const retyped = (before: string, after: string) =>
+    changes(table('id n:double', ['1', before]), table('id n:decimal(38,9)', ['1', after])).length;
+  for (const [before, after] of [
+    ['1e+21', '1000000000000000000000'],
+    ['1.25e+21', '1250000000000000000000.000000000'],
+    ['1.5e-7', '0.000000150'],
+    ['-1e-7', '-0.0000001'],
+    ['-0', '0'],
+    ['-0.0', '0.000000000'],
+  ] as const)
+    assert.equal(retyped(before, after), 0, before);
+  assert.equal(retyped('1e+21', '1000000000000000000001'), 1);
+  assert.equal(retyped('1e-7', '0.000001'), 1);
+  assert.equal(retyped('-1', '1'), 1);
+});
+
 test('values of the same type are compared as they are stored', () => {
   const cells = (before: string | undefined, after: string | undefined) =>
     changes(table('id n:double', ['1', before]), table('id n:double', ['1', after])).length;

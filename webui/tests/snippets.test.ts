@@ -55,8 +55,24 @@ test('a shell takes each path as one word, and runs nothing of it', () => {
 });
 
 test('no shell gets what a terminal takes for a key, or what turns the direction of the code', () => {
-  for (const path of ['a\x15id\n.csv', 'a\x1b[201~.csv', 'a\u202egpj.csv'])
+  for (const path of ['a\x15id\n.csv', 'a\x1b[201~.csv', 'a\u202egpj.csv', 'a\u200f.csv'])
     assert.equal(codeFor('AWS CLI', path) + codeFor('graveler', path), '');
+});
+
+test('in Python, what turns the direction of the code is escaped', () => {
+  const path = 'a\u202egpj\u2066.csv';
+  for (const title of ['DuckDB', 'pandas', 'Polars', 'Spark', 'lakeFS SDK']) {
+    const code = codeFor(title, path);
+    assert.match(code, /a\\u202Egpj\\u2066\.csv/);
+    assert.doesNotMatch(code, /\p{Bidi_Control}/u);
+  }
+  assert.deepEqual(literals(codeFor('DuckDB', path), 's3:'), [`s3://lake/main/${path}`]);
+});
+
+test('an object that may be binary goes to a file, not to the terminal', () => {
+  assert.match(codeFor('AWS CLI', 'd/a.bin'), /aws s3 cp s3:\/\/lake\/main\/d\/a\.bin \.\n/);
+  assert.match(codeFor('lakeFS SDK', 'd/a.bin'), /open\("a\.bin", "wb"\)/);
+  assert.match(codeFor('lakeFS SDK', 'd/'), /open\("object", "wb"\)/);
 });
 
 test('a table is read as such, and another object as bytes where a program can', () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../src/api/client';
-import { countRows, type DiffRow, groupRows } from '../src/parts/diff/source';
+import {
+  countRows,
+  type DiffRow,
+  groupRows,
+  refsSource,
+  uncommittedSource,
+} from '../src/parts/diff/source';
 import { type Folder, type TreeRow, treeRows } from '../src/parts/diff/tree';
 
 const row = (path: string, type: DiffRow['type'] = 'added'): DiffRow => ({
@@ -91,4 +97,11 @@ test('an object called like its folder is a row in it, and does not open', () =>
     at => (at ? marker : loaded('a/')),
   );
   assert.deepEqual(drawn(rows), ['0 open a/', '1 a/']);
+});
+
+test('only a merge of two branches can have conflicts', () => {
+  const { types } = refsSource('lake', 'main', 'dev', 'three_dot');
+  assert.ok(types.includes('conflict'));
+  for (const source of [uncommittedSource('lake', 'main'), refsSource('lake', 'a', 'b', 'two_dot')])
+    assert.deepEqual(source.types, ['added', 'changed', 'removed']);
 });

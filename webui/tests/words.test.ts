@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agoText, countText, integerText, shortId, sizeText } from '../src/parts/words';
+import {
+  agoText,
+  countText,
+  integerText,
+  shortId,
+  sizeText,
+  titleOf,
+  visible,
+} from '../src/parts/words';
 
 test('sizes have at most three digits and a decimal unit', () => {
   const texts: [number, string][] = [
@@ -52,4 +60,11 @@ test('only IDs are shortened', () => {
 
 test('an integer has separators of thousands', () => {
   assert.equal(integerText(1234567), '1,234,567');
+});
+
+test('a name that turns its direction does not look like another one', () => {
+  assert.equal(visible('a\u202egpj.csv\u2069'), 'a⟨U+202E⟩gpj.csv⟨U+2069⟩');
+  assert.equal(visible('\u200fé שלום 日本'), '⟨U+200F⟩é שלום 日本');
+  assert.equal(titleOf({ message: 'one\u202e\ntwo' }), 'one⟨U+202E⟩');
+  assert.equal(titleOf({ message: '' }), 'No message');
 });

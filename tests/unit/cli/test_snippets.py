@@ -63,7 +63,7 @@ def test_the_shell_runs_nothing_of_a_path(user, lake):
     lake.has(path, b"")
     found = codes(user, path, "--s3-endpoint", S3)
     words = shlex.split(found["aws"], comments=True)
-    assert words[-5:] == ["aws", "s3", "cp", f"s3://my-repo/main/{path}", "-"]
+    assert words[-5:] == ["aws", "s3", "cp", f"s3://my-repo/main/{path}", "."]
     words = shlex.split(found["graveler"], comments=True)
     assert words == ["graveler", "fs", "download", f"{BRANCH}/{path}"]
 
@@ -72,6 +72,17 @@ def test_the_shell_runs_nothing_of_a_path(user, lake):
 def test_no_shell_gets_what_a_terminal_takes_for_a_key(user, lake, path):
     lake.has(path, b"")
     assert not IN_SHELL & codes(user, path, "--s3-endpoint", S3).keys()
+
+
+def test_nothing_turns_the_direction_of_code_in_python(user, lake):
+    path = "a\u202egpj\u2066.csv"
+    lake.has(path, b"")
+    found = codes(user, path, "--s3-endpoint", S3)
+    assert not IN_SHELL & found.keys()
+    for code in found.values():
+        assert r"a\u202Egpj\u2066.csv" in code
+        assert not set(path) & set("\u202e\u2066") & set(code)
+        ast.parse(code)
 
 
 def test_a_folder_without_tables_is_listed(user, lake):

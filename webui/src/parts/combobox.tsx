@@ -11,6 +11,7 @@ import styles from './combobox.module.css';
 import { Icon, type IconName } from './icon';
 import { useEnter } from './settled';
 import { stepTo } from './steps';
+import { visible } from './words';
 
 export interface Option {
   /** Different for each option of a list. */
@@ -107,7 +108,7 @@ export function Options<Of extends Option>(props: Combobox<Of>['options']) {
           onClick={() => onChoose(option)}
         >
           <Icon name={option.icon} />
-          <span class="grow wrap-anywhere">{option.text}</span>
+          <span class="grow wrap-anywhere">{visible(option.text)}</span>
           {option.note && <span class="quiet small">{option.note}</span>}
         </div>
       ))}

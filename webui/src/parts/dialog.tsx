@@ -7,6 +7,7 @@ import { useAction } from '../api/resource';
 import { Button } from './button';
 import styles from './dialog.module.css';
 import { Form, type FormProps } from './form';
+import { visible } from './words';
 
 interface DialogProps {
   title: string;
@@ -46,7 +47,7 @@ export function Dialog({ title, onClose, isWide, isOfAll, children }: DialogProp
       }}
     >
       <header>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId}>{visible(title)}</h2>
         <Button kind="ghost" icon="close" label="Close" onClick={onClose} />
       </header>
       <div class={styles.body}>{children}</div>

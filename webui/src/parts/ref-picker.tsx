@@ -13,7 +13,7 @@ import { Popover } from './popover';
 import styles from './ref-picker.module.css';
 import { useSettled } from './settled';
 import { Problem, Skeleton } from './state';
-import { agoText, shortId } from './words';
+import { agoText, shortId, titleOf } from './words';
 
 export type RefKind = 'branch' | 'tag' | 'commit';
 
@@ -54,7 +54,7 @@ function optionOf(row: RefRow, kind: RefKind, value: string): Option {
   const icon = row.id === value ? 'check' : ICONS[kind];
   if (!('message' in row)) return { id: row.id, text: row.id, icon };
   const note = `${shortId(row.id)}, ${agoText(row.creation_date)}`;
-  return { id: row.id, text: row.message.split('\n')[0] || shortId(row.id), note, icon };
+  return { id: row.id, text: titleOf(row), note, icon };
 }
 
 function matches(row: RefRow, text: string): boolean {

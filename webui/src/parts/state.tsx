@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import type { Failure } from '../api/client';
 import { Button } from './button';
 import { Icon, type IconName } from './icon';
+import { visible } from './words';
 
 type NoticeKind = 'info' | 'success' | 'warning' | 'danger';
 
@@ -46,7 +47,7 @@ export function Problem({ failure, retry, action = 'Try again' }: ProblemProps) 
   return (
     <Notice kind="danger">
       <div class="bar">
-        <span class="grow">{failure.message}</span>
+        <span class="grow">{visible(failure.message)}</span>
         {retry && !REFUSED.includes(failure.status) && (
           <Button isSmall icon="refresh" onClick={retry}>
             {action}

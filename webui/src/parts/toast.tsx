@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { Notice } from './state';
+import { visible } from './words';
 
 interface Toast {
   id: number;
@@ -26,7 +27,7 @@ export function Toasts() {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map(toast => (
         <Notice key={toast.id} kind="success">
-          {toast.text}
+          {visible(toast.text)}
         </Notice>
       ))}
     </div>

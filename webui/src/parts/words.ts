@@ -58,6 +58,21 @@ export function momentText(time_s: number): string {
   return moments.format(time_s * 1000);
 }
 
+/** Return the text with a mark for each character that turns the direction: it could make a name look like another one. */
+export function visible(text: string): string {
+  return text.replace(/\p{Bidi_Control}/gu, found => `⟨U+${codeOf(found)}⟩`);
+}
+
+/** The code of a character, as `202E`. */
+export function codeOf(character: string): string {
+  return character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+}
+
+/** Return the first line of a commit's message, as a page shows it. */
+export function titleOf({ message }: { message: string }): string {
+  return visible(message.split('\n')[0] ?? '') || 'No message';
+}
+
 /** Return whether the ref is a whole commit ID, and so no branch. */
 export function isCommitId(ref: string): boolean {
   return /^[0-9a-f]{64}$/.test(ref);

@@ -13,7 +13,7 @@ import { useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { shortId } from '../../parts/words';
+import { shortId, titleOf, visible } from '../../parts/words';
 import { CommitMenu, ParentField } from './actions';
 import styles from './commit.module.css';
 
@@ -44,14 +44,14 @@ export default function CommitPage() {
 function CommitDetails({ commit }: { commit: Commit }) {
   const repository = useRepository();
   const [{ parent = '1' }, setQuery] = useQuery();
-  const [title = '', ...rest] = commit.message.split('\n');
+  const [, ...rest] = commit.message.split('\n');
   const body = rest.join('\n').trim();
   const since = commit.parents[Number(parent) - 1];
   return (
     <div class="stack loose">
       <div class={`page-head ${styles.head}`}>
         <div class="titles">
-          <h1 class="wrap-anywhere">{title || '(no message)'}</h1>
+          <h1 class="wrap-anywhere">{titleOf(commit)}</h1>
           <p>
             {commit.committer} committed <Time at={commit.creation_date} />
           </p>
@@ -66,7 +66,7 @@ function CommitDetails({ commit }: { commit: Commit }) {
           text="Actions"
         />
       </div>
-      {body && <pre class={styles.body}>{body}</pre>}
+      {body && <pre class={styles.body}>{visible(body)}</pre>}
       <CommitFacts commit={commit} />
       {commit.parents.length > 1 && (
         <ParentField

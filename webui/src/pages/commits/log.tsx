@@ -16,7 +16,7 @@ import { RowCheck, type Selection, useSelection } from '../../parts/selection';
 import { Empty, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { integerText, shortId } from '../../parts/words';
+import { integerText, shortId, titleOf, visible } from '../../parts/words';
 import { CommitMenu } from './actions';
 import { type Filters, filtersOf, LogFilters, NoMatch } from './filters';
 import { Graph, graphWidth } from './graph';
@@ -228,7 +228,7 @@ function OtherNames({ names, isNarrow }: { names: readonly Name[]; isNarrow?: bo
 
 function CommitRow({ commit, graph, width, names, selection, current, onDone }: RowProps) {
   const repository = useRepository().id;
-  const title = commit.message.split('\n')[0] || '(no message)';
+  const title = titleOf(commit);
   return (
     <>
       <RowCheck name={commit.id} label={`${shortId(commit.id)}, ${title}`} selection={selection} />
@@ -250,7 +250,7 @@ function CommitRow({ commit, graph, width, names, selection, current, onDone }: 
         <a
           class={`cut ${styles.message}`}
           href={links.commit(repository, commit.id)}
-          title={commit.message}
+          title={visible(commit.message)}
         >
           {title}
         </a>

@@ -10,7 +10,7 @@ import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
 import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
-import { countText, isCommitId } from '../../parts/words';
+import { countText, isCommitId, titleOf } from '../../parts/words';
 import styles from './revert.module.css';
 
 type Commit = Schemas['CommitRow'];
@@ -57,7 +57,7 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
       <ol class={styles.order}>
         {commits.map((commit, at) => (
           <li key={commit.id}>
-            <code>{commit.id.slice(0, 8)}</code> {commit.message.split('\n')[0]}
+            <code>{commit.id.slice(0, 8)}</code> {titleOf(commit)}
             {at < done && <span class="badge green">Reverted</span>}
           </li>
         ))}

@@ -9,7 +9,7 @@ import { type DiffRow, refsSource } from '../../parts/diff/source';
 import { SelectField } from '../../parts/field';
 import type { Heads } from '../../parts/seen';
 import { Notice, Problem } from '../../parts/state';
-import { agoText, countText, shortId, sizeText } from '../../parts/words';
+import { agoText, countText, shortId, sizeText, visible } from '../../parts/words';
 import styles from './conflicts.module.css';
 
 /** Whose object is taken, by path. */
@@ -144,7 +144,7 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li class={`row ${styles.conflict}`}>
-      <span class="grow wrap-anywhere mono">{path}</span>
+      <span class="grow wrap-anywhere mono">{visible(path)}</span>
       {isOpen ? (
         <ConflictSides {...sides} />
       ) : (

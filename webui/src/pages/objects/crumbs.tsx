@@ -2,6 +2,7 @@
 
 import { links } from '../../links';
 import { CopyButton } from '../../parts/button';
+import { visible } from '../../parts/words';
 
 interface CrumbsProps {
   repository: string;
@@ -26,11 +27,11 @@ export function Crumbs({ repository, at, path }: CrumbsProps) {
             <li key={to}>
               {isLast ? (
                 <span class="strong wrap-anywhere" aria-current="page">
-                  {step || '(empty name)'}
+                  {visible(step) || '(empty name)'}
                 </span>
               ) : (
                 <a class="wrap-anywhere" href={links.objects(repository, at, to)}>
-                  {step || '(empty name)'}
+                  {visible(step) || '(empty name)'}
                 </a>
               )}
             </li>

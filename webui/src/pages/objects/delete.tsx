@@ -8,7 +8,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { Problem, Progress } from '../../parts/state';
-import { countText, sizeText } from '../../parts/words';
+import { countText, sizeText, visible } from '../../parts/words';
 import { cancelTask, useTasks, WorkView } from '../../parts/work';
 
 interface DeleteProps {
@@ -66,7 +66,7 @@ export function DeleteObjects({ repository, branch, entries, onClose, onDeleted 
           <ul class="deleted-names">
             {entries.slice(0, NAMED).map(entry => (
               <li key={entry.path} class="wrap-anywhere">
-                <span class="mono">{entry.path}</span>
+                <span class="mono">{visible(entry.path)}</span>
                 {isFolder(entry) && <span class="small quiet"> with all objects in it</span>}
               </li>
             ))}

@@ -8,7 +8,7 @@ import { links } from '../../links';
 import { Button, LinkButton } from '../../parts/button';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
-import { shortId, sizeText } from '../../parts/words';
+import { shortId, sizeText, titleOf } from '../../parts/words';
 import { RestoreDialog } from './restore/dialog';
 import { versionOf } from './restore/plan';
 
@@ -101,8 +101,8 @@ export function DeletedObject({ place, onRestored }: DeletedProps) {
 
 /** Says when and by whom the object was deleted. */
 function Deletion({ repository, change }: { repository: string; change: Change }) {
-  const { id, committer, creation_date, message } = change.commit;
-  const commit = <a href={links.commit(repository, id)}>{message.split('\n')[0] || shortId(id)}</a>;
+  const { id, committer, creation_date } = change.commit;
+  const commit = <a href={links.commit(repository, id)}>{titleOf(change.commit)}</a>;
   if (change.type !== 'removed')
     return <>The deletion is not committed yet. The last commit that changed it is {commit}.</>;
   return (

@@ -3,21 +3,16 @@
 import { links } from '../../links';
 import { Icon } from '../../parts/icon';
 import { Time } from '../../parts/time';
-import { shortId } from '../../parts/words';
+import { shortId, titleOf, visible } from '../../parts/words';
 import type { Commit } from './last-commits';
 import styles from './listing.module.css';
-
-/** Return the first line of the commit's message. */
-export function titleOf({ message }: Commit): string {
-  return message.split('\n')[0] || 'No message';
-}
 
 export function HeadCommit({ repository, commit }: { repository: string; commit: Commit }) {
   const href = links.commit(repository, commit.id);
   return (
     <p class={`small quiet ${styles.head}`}>
       <Icon name="commit" label="Last commit" />
-      <a class={`cut ${styles.message}`} href={href} title={commit.message}>
+      <a class={`cut ${styles.message}`} href={href} title={visible(commit.message)}>
         {titleOf(commit)}
       </a>
       <span class={`cut ${styles.committer}`}>{commit.committer}</span>

@@ -17,7 +17,7 @@ import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { shortId, sizeText } from '../../parts/words';
+import { shortId, sizeText, titleOf } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import styles from './history.module.css';
 import { ObjectNav } from './nav';
@@ -95,7 +95,7 @@ export default function ObjectHistory() {
             <div class="grow">
               {type && <Badge colour={LOOKS[type]}>{TEXTS[type]}</Badge>}{' '}
               <a class="strong" href={links.commit(repository, commit.id)}>
-                {commit.message.split('\n')[0] || shortId(commit.id)}
+                {titleOf(commit)}
               </a>
               <div class="small quiet">
                 {commit.committer}, <Time at={commit.creation_date} />,{' '}

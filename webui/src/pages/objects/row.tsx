@@ -9,8 +9,7 @@ import { RowCheck, type Selection } from '../../parts/selection';
 import { firstRows, formatOf } from '../../parts/sql/names';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
-import { sizeText } from '../../parts/words';
-import { titleOf } from './head-commit';
+import { sizeText, titleOf, visible } from '../../parts/words';
 import type { Commit } from './last-commits';
 import styles from './listing.module.css';
 
@@ -58,8 +57,8 @@ export function ObjectRow({ item, repository, at, directory, change, commit, ...
     <>
       <RowCheck name={item.path} selection={rest.selection} all={rest.all} />
       <Icon name={isPrefix ? 'folder' : iconOf(item.path)} />
-      <a class="grow cut" href={href} title={item.path}>
-        {item.path.slice(directory.length) || '(the folder’s own object)'}
+      <a class="grow cut" href={href} title={visible(item.path)}>
+        {visible(item.path.slice(directory.length)) || '(the folder’s own object)'}
       </a>
       {told && (
         <span class={`badge ${told.look}`}>
@@ -86,7 +85,7 @@ export function ObjectRow({ item, repository, at, directory, change, commit, ...
 
 function CommitLink({ repository, commit }: { repository: string; commit: Commit }) {
   return (
-    <a class="cut" href={links.commit(repository, commit.id)} title={commit.message}>
+    <a class="cut" href={links.commit(repository, commit.id)} title={visible(commit.message)}>
       {titleOf(commit)}
     </a>
   );

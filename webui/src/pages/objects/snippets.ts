@@ -2,6 +2,7 @@
 
 import templates from '../../../../graveler_cli/snippets.json';
 import { lakeAddress, type Place } from '../../api/objects';
+import { codeOf } from '../../parts/words';
 
 export interface Snippet {
   /** The program, as people call it. */
@@ -47,6 +48,7 @@ export function snippets(place: Place, endpoint: string): Snippet[] {
     repository: quoted(repository),
     ref: quoted(ref),
     path: quoted(path),
+    file: quoted(path.split('/').at(-1) || 'object'),
   };
   return PROGRAMS.flatMap(({ title, heading, is_s3: isS3, first, reads, cannot }) => {
     const read = reads[kind] ?? reads[OTHER];
@@ -71,8 +73,10 @@ function filled(line: string, values: Record<string, string>): string {
   );
 }
 
-/** Return the literal in Python, in double quotes. */
-const quoted = (text: string) => JSON.stringify(text);
+/** Return the literal in Python, in double quotes; nothing in it turns the direction of the code. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/\p{Bidi_Control}/gu, found => `\\u${codeOf(found)}`);
+}
 
 /** Return the word for a shell. */
 function shellQuoted(text: string): string {

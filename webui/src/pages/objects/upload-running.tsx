@@ -3,7 +3,7 @@
 import { Button, CopyButton } from '../../parts/button';
 import { VirtualRows } from '../../parts/list';
 import { Notice, Progress } from '../../parts/state';
-import { countText, sizeText } from '../../parts/words';
+import { countText, sizeText, visible } from '../../parts/words';
 import { BucketRefuses, corsRule } from './bucket';
 import {
   cancelAll,
@@ -70,8 +70,8 @@ function One({ upload }: { upload: Upload }) {
   const { state } = status.value;
   return (
     <>
-      <span class="grow cut" title={path}>
-        {path}
+      <span class="grow cut" title={visible(path)}>
+        {visible(path)}
       </span>
       <span class={`small number ${state === 'failed' ? 'upload-failure' : 'quiet'}`}>
         {STATES[state]}, {state === 'sending' && `${sizeText(sent_bytes.value)} of `}

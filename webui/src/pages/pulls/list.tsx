@@ -14,7 +14,7 @@ import { useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { countText } from '../../parts/words';
+import { countText, visible } from '../../parts/words';
 import { type Pull, secondsOf } from './reviews';
 import { OpinionBadge, PullStatus } from './status';
 
@@ -98,7 +98,7 @@ function Row({ repository, pull }: { repository: string; pull: Pull }) {
       <PullStatus status={pull.status} />
       <div class="grow">
         <a class="strong wrap-anywhere" href={links.pull(repository, pull.id)}>
-          {pull.title}
+          {visible(pull.title)}
         </a>
         <div class="bar small quiet">
           <span class="wrap-anywhere">

@@ -14,6 +14,7 @@ import { useRepository } from '../../parts/repository';
 import { useSeen } from '../../parts/seen';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { useTitle } from '../../parts/title';
+import { visible } from '../../parts/words';
 import { Changes } from './pull/changes';
 import { useComments } from './pull/comment';
 import { Commits } from './pull/commits';
@@ -129,7 +130,7 @@ function Head({ pull, reload, commit, onLook, onReview }: HeadProps) {
   return (
     <div class="page-head">
       <div class="titles">
-        <h1 class="wrap-anywhere">{pull.title}</h1>
+        <h1 class="wrap-anywhere">{visible(pull.title)}</h1>
         <div class={`bar ${styles.facts}`}>
           <PullStatus {...pull} />
           <span class="quiet">

@@ -6,6 +6,7 @@ import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { readDistance } from '../../parts/distance';
 import { Time } from '../../parts/time';
+import { titleOf } from '../../parts/words';
 import styles from './last-commit.module.css';
 
 /** The commit of a tag, which a listing does not have: a commit ID's answer is asked for once. */
@@ -31,7 +32,7 @@ interface CommitProps {
 
 export function LastCommit({ repository, commit }: CommitProps) {
   if (!commit) return <span class={styles.commit} />;
-  const message = commit.message.split('\n')[0] || 'No message';
+  const message = titleOf(commit);
   return (
     <span class={`${styles.commit} small quiet`}>
       <a class="cut grow" href={links.commit(repository, commit.id)} title={message}>

@@ -14,6 +14,7 @@ import { SearchBox } from '../../parts/search-box';
 import { useSettled } from '../../parts/settled';
 import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
+import { visible } from '../../parts/words';
 import { CreateRef } from './create';
 import { DeleteRefs } from './delete';
 import { TaggedCommit } from './last-commit';
@@ -71,8 +72,12 @@ export default function Tags() {
           row={tag => (
             <>
               <Icon name="tag" />
-              <a class="strong cut grow" href={links.objects(repository, tag.id)} title={tag.id}>
-                {tag.id}
+              <a
+                class="strong cut grow"
+                href={links.objects(repository, tag.id)}
+                title={visible(tag.id)}
+              >
+                {visible(tag.id)}
               </a>
               <TaggedCommit repository={repository} id={tag.commit_id} />
               <TagMenu name={tag.id} onDelete={() => setDeleting(tag.id)} />

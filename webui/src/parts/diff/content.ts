@@ -1,7 +1,6 @@
 /** The two versions of a changed object: their facts and, while they are small, their content. */
 
-import { Failure } from '../../api/client';
-import { fetchRange, type ObjectStats, stat } from '../../api/objects';
+import { fetchRange, find, type ObjectStats } from '../../api/objects';
 import type { Sides } from './source';
 
 export interface Version {
@@ -15,19 +14,15 @@ export interface Versions {
   right: Version;
 }
 
+/** Return the version; a question for its facts alone would fail where there is none. */
 async function versionOf(
   repository: string,
   ref: string,
   path: string,
   signal: AbortSignal,
 ): Promise<Version> {
-  try {
-    const stats = await stat({ repository, ref, path }, signal);
-    return { ref, stats };
-  } catch (error) {
-    if (error instanceof Failure && error.status === 404) return { ref };
-    throw error;
-  }
+  const stats = await find({ repository, ref, path }, signal);
+  return { ref, ...(stats && { stats }) };
 }
 
 export async function versionsOf(

@@ -10,7 +10,7 @@ import { Guard } from '../guard';
 import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
-import { sizeText } from '../words';
+import { sizeText, visible } from '../words';
 import type { TableFiles } from './comparison';
 import { bytesOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
@@ -48,7 +48,7 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
         </Button>
         {row && <Sign type={row.type} />}
         <h2 id="object-diff" class="grow wrap-anywhere" tabIndex={-1} ref={heading}>
-          {path}
+          {visible(path)}
         </h2>
         <CopyButton text={path} label="Copy the path" />
         <Button
@@ -87,7 +87,7 @@ function Both({ labels, versions, ...shared }: BothProps) {
     <>
       <div class="diff-sides">
         <Facts {...shared} version={left} label={labels.left} />
-        <Facts {...shared} version={right} label={labels.right} />
+        <Facts {...shared} version={right} label={labels.right} isDeleted={Boolean(left.stats)} />
       </div>
       {isEqual && (
         <Notice>The content is the same. The metadata or the place of the object changed.</Notice>
@@ -107,7 +107,13 @@ interface SideProps {
   version: Version;
 }
 
-function Facts({ repository, path, version, label }: SideProps & { label: string }) {
+interface FactsProps extends SideProps {
+  label: string;
+  /** Whether the other version is the one before. */
+  isDeleted?: boolean;
+}
+
+function Facts({ repository, path, version, label, isDeleted }: FactsProps) {
   const { stats, ref } = version;
   return (
     <div class="card">
@@ -134,7 +140,12 @@ function Facts({ repository, path, version, label }: SideProps & { label: string
             <dd class="mono">{stats.checksum}</dd>
           </dl>
         ) : (
-          <span class="quiet">The object does not exist here.</span>
+          <span class="quiet">
+            The object does not exist here.{' '}
+            {isDeleted && (
+              <a href={links.object(repository, ref, path)}>See who deleted it, and restore it</a>
+            )}
+          </span>
         )}
       </div>
     </div>

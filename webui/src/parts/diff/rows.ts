@@ -71,10 +71,23 @@ export function comparedColumns(left: Table, right: Table): ComparedColumn[] {
 /** Return what a text of this type is compared by after a change of the type: 1.50 and 1.500 are one value. */
 function valueText(type: string | undefined, text: string): string {
   // The text of a number of 32 bits is its shortest one, which is another number of 64 bits.
-  if (type === 'float') return String(Math.fround(Number(text)));
-  return text.replace(/^(.*\d)\.(\d*?)0+(Z?)$/, (_, whole, fraction, end) =>
+  const own = type === 'float' ? String(Math.fround(Number(text))) : text;
+  const value = withoutExponent(own).replace(/^(.*\d)\.(\d*?)0+(Z?)$/, (_, whole, fraction, end) =>
     fraction ? `${whole}.${fraction}${end}` : whole + end,
   );
+  return value === '-0' ? '0' : value;
+}
+
+/** Return the number with all its digits: `1e+21` of a float is 1 and 21 zeros of a decimal. */
+function withoutExponent(text: string): string {
+  const found = /^(-?)(\d+)(?:\.(\d+))?e\+?(-?\d{1,3})$/i.exec(text);
+  if (!found) return text;
+  const [, sign, whole = '', fraction = '', exponent] = found;
+  const point = whole.length + Number(exponent);
+  const digits = '0'.repeat(Math.max(0, 1 - point)) + (whole + fraction).padEnd(point, '0');
+  const at = Math.max(1, point);
+  const rest = digits.slice(at);
+  return `${sign}${digits.slice(0, at)}${rest && `.${rest}`}`;
 }
 
 /** Return whether its values are texts: of 10.0.0.10 and 10.0.0.1, none is the other. */

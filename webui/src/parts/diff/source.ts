@@ -6,7 +6,8 @@ import type { Page } from '../../api/resource';
 export type DiffRow = Schemas['DiffRow'];
 export type ChangeType = 'added' | 'changed' | 'removed' | 'conflict';
 
-export const TYPES: readonly ChangeType[] = ['added', 'changed', 'removed', 'conflict'];
+const CHANGES: readonly ChangeType[] = ['added', 'changed', 'removed'];
+export const TYPES: readonly ChangeType[] = [...CHANGES, 'conflict'];
 /** No meaning by colour alone: each type has a sign for the eye and a word for readers. */
 export const SIGNS: Record<ChangeType, string> = {
   added: '+',
@@ -32,6 +33,8 @@ export interface DiffSource {
     query: { prefix: string; after: string; delimiter?: string },
     signal: AbortSignal,
   ) => Promise<Page<DiffRow>>;
+  /** What a row may be. */
+  types: readonly ChangeType[];
   /** The refs that hold an object before and after the change. */
   sides: Sides;
   /** Return what the two sides of the row are called above its content. */
@@ -50,6 +53,7 @@ export function uncommittedSource(repository: string, branch: string): DiffSourc
           signal,
         }),
       ),
+    types: CHANGES,
     // `branch@` is the last commit, without what is staged.
     sides: { left: `${branch}@`, right: branch },
     labels: () => ({ left: 'Last commit', right: 'Uncommitted' }),
@@ -91,6 +95,7 @@ export function refsSource(
           signal,
         }),
       ),
+    types: kind === 'three_dot' ? TYPES : CHANGES,
     // Where only `right` changed an object, `left` has it as it was before: of crossed merges, no
     // single commit has all of that.
     sides: { left, right },

@@ -11,10 +11,10 @@ import { VirtualList } from '../list';
 import { useQuery } from '../query';
 import { PathBox } from '../search-box';
 import { Problem } from '../state';
-import { countText, sizeText } from '../words';
+import { countText, sizeText, visible } from '../words';
 import { CountBadges, FolderCounts, Sign } from './counts';
 import { ObjectDiff } from './object';
-import { countRows, type DiffRow, type DiffSource, TYPES } from './source';
+import { countRows, type DiffRow, type DiffSource } from './source';
 import { type TreeRow, useTree } from './tree';
 
 const OF_ONE_OBJECT = ['match', 'rows', 'sort', 'order', 'filter'];
@@ -63,7 +63,7 @@ export function Diff({ source, empty, rowActions, version = 0 }: DiffProps) {
       )}
       <div class="stack" hidden={Boolean(object)}>
         <Summary pages={pages} />
-        <Filters isListed={view === 'tree' && !isTree} />
+        <Filters types={source.types} isListed={view === 'tree' && !isTree} />
         {isTree ? (
           <TreeList
             key={`${source.name} ${version}`}
@@ -105,7 +105,7 @@ function Summary({ pages }: { pages: Pages<DiffRow> }) {
   );
 }
 
-function Filters({ isListed }: { isListed: boolean }) {
+function Filters({ types, isListed }: { types: DiffSource['types']; isListed: boolean }) {
   const [{ prefix = '', type = '', view = 'tree' }, setQuery] = useQuery();
   return (
     <div class="bar">
@@ -121,7 +121,7 @@ function Filters({ isListed }: { isListed: boolean }) {
         onChange={event => setQuery({ type: event.currentTarget.value }, true)}
       >
         <option value="">All types</option>
-        {TYPES.map(each => (
+        {types.map(each => (
           <option key={each} value={each}>
             {each[0]?.toUpperCase() + each.slice(1)}
           </option>
@@ -237,7 +237,7 @@ function TreeList({
         >
           <Icon name={item.isOpen ? 'down' : 'right'} />
           <Icon name="folder" />
-          <span class="cut">{text}</span>
+          <span class="cut">{visible(text)}</span>
         </button>
         <FolderCounts source={source} prefix={path} rows={all} />
         {rowActions?.(item.row)}
@@ -283,10 +283,10 @@ function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowPro
         <button
           type="button"
           class={`link cut${row.type === 'removed' ? ' diff-gone' : ''}`}
-          title={row.path}
+          title={visible(row.path)}
           onClick={() => open(row.path)}
         >
-          {text}
+          {visible(text)}
         </button>
       </span>
       {row.size_bytes ? <span class="small quiet number">{sizeText(row.size_bytes)}</span> : null}
@@ -295,9 +295,11 @@ function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowPro
           kind="ghost"
           isSmall
           icon="history"
-          label={`See the deleted ${row.path}`}
+          aria-label={`Restore ${row.path}`}
           href={links.object(repository, sides.right, row.path)}
-        />
+        >
+          <span class="wide-only">Restore</span>
+        </LinkButton>
       )}
       {rowActions?.(row)}
     </>

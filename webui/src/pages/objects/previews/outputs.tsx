@@ -13,7 +13,7 @@ export function Outputs({ outputs }: { outputs: readonly unknown[] }) {
   return (
     <Paged items={outputs} name="output">
       {shown =>
-        outputsOf(shown).map((output, at) => (
+        toldOnce(outputsOf(shown)).map((output, at) => (
           <div class={styles.cell} key={at}>
             <span class={styles.prompt}>{promptOf(output)}</span>
             <OutputView output={output} />
@@ -22,6 +22,19 @@ export function Outputs({ outputs }: { outputs: readonly unknown[] }) {
       }
     </Paged>
   );
+}
+
+/** Return the outputs; of those that are nothing but script, the first one says so for all. */
+function toldOnce(outputs: readonly Output[]): Output[] {
+  let isTold = false;
+  return outputs.flatMap(output => {
+    if (output.kind !== 'data' || imageOf(output.data)) return [output];
+    const { 'text/html': html, ...data } = output.data;
+    if (!html || readable(joined(html))) return [output];
+    if (isTold) return data['text/plain'] ? [{ ...output, data }] : [];
+    isTold = true;
+    return [output];
+  });
 }
 
 function promptOf(output: Output): string {
@@ -107,8 +120,10 @@ function Data({ data, metadata }: Extract<Output, { kind: 'data' }>) {
       {text && <Terminal text={text} />}
       {html && (
         <p class="small quiet">
-          The HTML of this output is left out: it is too large, or all of it is script. Download the
-          notebook for it.
+          {html.length > LIMITS.output_characters
+            ? 'The HTML of this output is too large to show here.'
+            : 'Interactive output (a script) does not show here.'}{' '}
+          Download the notebook for it.
         </p>
       )}
       {!text && !html && (

@@ -7,6 +7,7 @@ import { PagedList } from '../../../parts/list';
 import { useRepository } from '../../../parts/repository';
 import { Notice } from '../../../parts/state';
 import { Time } from '../../../parts/time';
+import { titleOf } from '../../../parts/words';
 
 const PAGE = 100;
 
@@ -32,7 +33,7 @@ export function Commits({ source, destination }: CommitsProps) {
       row={({ id, message, committer, creation_date }) => (
         <>
           <a class="grow wrap-anywhere" href={links.commit(repository, id)}>
-            {message.split('\n')[0] || '(no message)'}
+            {titleOf({ message })}
           </a>
           <span class="small quiet">
             {committer}, <Time at={creation_date} />
