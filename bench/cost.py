@@ -31,7 +31,7 @@ from graveler.aws.settings import DeploymentSettings
 from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.export.record import ExportSettings
-from graveler.limits import TOKEN_RETENTION_S
+from graveler.limits import LINKS_MAX, PRESIGNED_URL_LIFE_S, TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
 from graveler.model.tasks import TaskMessage
 from graveler.operations import branches, commits, links, merges, objects, writes
@@ -94,17 +94,33 @@ class Work:
         numbers = self._random.sample(range(self.dataset.objects), amount)
         return sorted(self.dataset.key(number) for number in numbers)
 
-    def linking(self) -> Callable[[], object]:
-        """Link an upload address."""
+    def uploaded(self) -> tuple[bytes, links.StoredData]:
+        """Return a new path, and data at an address for it."""
         path = self.new_path()
         address = links.get_physical_address(self.engine, REPOSITORY, "main", path)
-        return lambda: links.link(
-            self.engine,
-            REPOSITORY,
-            "main",
-            path,
-            links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1),
-        )
+        data = links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1)
+        return path, data
+
+    def linking(self) -> Callable[[], object]:
+        """Link an upload address."""
+        path, data = self.uploaded()
+        return lambda: links.link(self.engine, REPOSITORY, "main", path, data)
+
+    def addressing(self) -> Callable[[], object]:
+        """Get a thousand addresses, with URLs."""
+        objects = self.engine.objects
+
+        def ask() -> None:
+            for _ in range(LINKS_MAX):
+                _, data = self.uploaded()
+                objects.presign_put(data.physical_address, PRESIGNED_URL_LIFE_S)
+
+        return ask
+
+    def linking_many(self) -> Callable[[], object]:
+        """Link a thousand addresses."""
+        data = [self.uploaded() for _ in range(LINKS_MAX)]
+        return lambda: links.link_each(self.engine, REPOSITORY, "main", data)
 
     def uploading(self) -> Callable[[], object]:
         """Upload a kilobyte through the API."""
@@ -202,6 +218,8 @@ def measured(work: Work, committed: Sequence[int]) -> dict[str, Usage]:
             lambda: lambda: links.get_physical_address(engine, REPOSITORY, "main", work.new_path())
         ),
         "link": work.typical(work.linking),
+        "get 1,000 addresses with URLs": work.typical(work.addressing),
+        "link 1,000": work.typical(work.linking_many),
         "upload of 1 KB": work.typical(work.uploading),
         "delete": work.typical(work.deleting),
         "create branch": work.typical(work.branching, events=1),

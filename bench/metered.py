@@ -12,7 +12,7 @@ import msgspec
 from bench.prices import Usage
 from graveler.aws.connect import Clients, dynamodb_over
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
-from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.aws.exchanges.buffered import BufferedResponse, Pending
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
@@ -32,21 +32,34 @@ _S3_FREE = frozenset({"AbortMultipartUpload", "DeleteObject", "DeleteObjects"})
 class _Metered:
     """A pending answer whose capacity units are counted."""
 
-    def __init__(self, pending: Pending, operation: str, units: Counter[str]) -> None:
+    def __init__(self, pending: Pending, operation: str, request: Raw, units: Counter[str]) -> None:
         self._pending = pending
         self._operation = operation
+        self._request = request
         self._units = units
 
     def finish(self) -> BufferedResponse:
         answer = self._pending.finish()
         consumed = msgspec.json.decode(answer.body).get("ConsumedCapacity") or []
-        for each in consumed if isinstance(consumed, list) else [consumed]:
-            kind = "read" if self._operation in _READS else "write"
-            self._units[kind] += each["CapacityUnits"]
+        told = consumed if isinstance(consumed, list) else [consumed]
+        units = sum(each["CapacityUnits"] for each in told)
+        # DynamoDB Local tells too few for transactions of several parts.
+        parts = self._request.get("TransactItems", ())
+        kind = "read" if self._operation in _READS else "write"
+        self._units[kind] += max(units, sum(map(_units_of_part, parts)))
         return answer
 
     def abandon(self) -> None:
         self._pending.abandon()
+
+
+def _units_of_part(part: Raw) -> int:
+    """Return the write units of a transaction's part: AWS documents two for each KB of its item.
+
+    Items of updates, deletions and checks are small.
+    """
+    item = part.get("Put", {}).get("Item", {})
+    return 2 * max(1, -(-len(msgspec.json.encode(item)) // 1024))
 
 
 class _MeteredHttp(DynamoDBHttpClient):
@@ -60,7 +73,7 @@ class _MeteredHttp(DynamoDBHttpClient):
         request = msgspec.json.decode(body) | {"ReturnConsumedCapacity": "TOTAL"}
         operation = headers["x-amz-target"].rpartition(".")[2]
         pending = super().begin(headers, msgspec.json.encode(request))
-        return _Metered(pending, operation, self._units)  # type: ignore[return-value] # by methods
+        return _Metered(pending, operation, request, self._units)  # type: ignore[return-value] # by methods
 
 
 @dataclass

@@ -152,6 +152,15 @@ def _link(meter: Meter) -> object:
     return links.link(meter.engine, meter.repo, "main", b"new", data)
 
 
+def _link_many(meter: Meter) -> object:
+    paths = [b"new/%d" % number for number in range(99)]
+    uploaded = [
+        (path, _stored(links.get_physical_address(meter.other, meter.repo, "main", path)))
+        for path in paths
+    ]
+    return links.link_each(meter.engine, meter.repo, "main", uploaded)
+
+
 def _get(meter: Meter) -> object:
     found = objects.stat(meter.engine, meter.repo, "main", b"a")
     return read_content(meter.engine, found)
@@ -276,6 +285,7 @@ BUDGETS = [
         Chain(0, 0),
     ),
     Budget("link", _link, 3, {}, Chain(3, 0)),
+    Budget("link 99 objects", _link_many, 3, {}, Chain(3, 0)),
     Budget("set user metadata", _set_metadata, 3, {}, Chain(3, 0)),
     Budget(
         "delete object",

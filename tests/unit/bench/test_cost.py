@@ -11,6 +11,8 @@ OPERATIONS = {
     "list 1,000 objects via a branch",
     "get physical address",
     "link",
+    "get 1,000 addresses with URLs",
+    "link 1,000",
     "upload of 1 KB",
     "delete",
     "create branch",
