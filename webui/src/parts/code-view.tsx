@@ -1,9 +1,9 @@
 /** Text with line numbers; coloured by its language, if it is a known one. */
 
-import './code-view.css';
 import DOMPurify from 'dompurify';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
+import styles from './code-view.module.css';
 import { coloured } from './colours';
 import { beginning, LIMITS } from './limits';
 
@@ -88,11 +88,11 @@ function Code({ text, language }: CodeProps) {
   const numbers = Array.from({ length: count }, (_, line) => line + 1).join('\n');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
-    <section class="code-view" tabIndex={0} aria-label="Content">
-      <pre class="numbers" aria-hidden="true">
+    <section class={styles.code} tabIndex={0} aria-label="Content">
+      <pre class={styles.numbers} aria-hidden="true">
         {numbers}
       </pre>
-      <pre class="text">
+      <pre class={styles.text}>
         <code ref={box} />
       </pre>
     </section>

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
 import type { ColumnFacts } from './column-facts';
+import styles from './column-head.module.css';
 import { Icon } from './icon';
 import { useOutside } from './menu';
 import { Popover } from './popover';
@@ -42,19 +43,19 @@ export function ColumnHead({ column, arranging }: HeadProps) {
     >
       <button
         type="button"
-        class="column-head"
+        class={styles.head}
         aria-expanded={isOpen}
         title={`Facts of column ${name}`}
         onClick={() => setOpen(!isOpen)}
       >
         {name || '(no name)'}
         {sort === name && <Icon name={isDescending ? 'down' : 'up'} />}
-        {note && <span class="quiet type">{note}</span>}
+        {note && <span class={`quiet ${styles.type}`}>{note}</span>}
       </button>
       {isOpen && (
         <Popover
           anchor={anchor}
-          class="column-facts"
+          class={styles.facts}
           edge="left"
           role="dialog"
           label={`Column ${name}`}
@@ -128,7 +129,7 @@ function FactList({ facts }: { facts: Column['facts'] }) {
         })}
       </dl>
       {histogram.length > 0 && (
-        <div class="histogram" aria-hidden="true">
+        <div class={styles.histogram} aria-hidden="true">
           {histogram.map((count, at) => (
             <div key={at} style={{ height: `${(100 * count) / highest}%` }} />
           ))}

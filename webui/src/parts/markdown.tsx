@@ -1,9 +1,9 @@
 /** Markdown as a page shows it: without scripts, styles or frames, whoever wrote it. */
 
-import './markdown.css';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../api/resource';
 import { beginning, LIMITS } from './limits';
+import styles from './markdown.module.css';
 import { htmlOf } from './markdown-html';
 import { type Resolve, safeHTML } from './safe-html';
 import { Problem, Skeleton } from './state';
@@ -24,7 +24,7 @@ export function Markdown({ text, resolve }: MarkdownProps) {
   }, [content]);
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (html === undefined) return <Skeleton lines={2} />;
-  if (content || html === '') return <div class="prose" ref={box} />;
+  if (content || html === '') return <div class={styles.prose} ref={box} />;
   return (
     <div class="stack tight">
       <p class="small quiet">This text is too large or too intricate to be formatted.</p>

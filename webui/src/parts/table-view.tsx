@@ -1,6 +1,5 @@
 /** A table of data, a hundred rows at a time, with their order and a filter. */
 
-import './table-view.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Button } from './button';
@@ -12,6 +11,7 @@ import { SearchBox } from './search-box';
 import { useSettled } from './settled';
 import { areNumbers, arrange, mistakeOf, type Read } from './table-model';
 import { type Arranging, ROWS, useArranging } from './table-query';
+import styles from './table-view.module.css';
 import { countText, integerText } from './words';
 
 export interface TableRow {
@@ -33,7 +33,7 @@ interface TableViewProps<Row extends TableRow> {
   cell: (row: Row, at: number) => ComponentChildren;
   /** Shown beside the number of the row. */
   mark?: (row: Row) => ComponentChildren;
-  classOf?: (row: Row) => string;
+  classOf?: (row: Row) => string | undefined;
   /** Shown in place of rows. */
   empty?: string;
   /** Shown beside the filter. */
@@ -52,7 +52,7 @@ export function TableView<Row extends TableRow>(props: TableViewProps<Row>) {
         {children}
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus */}
-      <section class="table-box data-table" tabIndex={0} aria-label={label} aria-busy={!rows}>
+      <section class={`table-box ${styles.box}`} tabIndex={0} aria-label={label} aria-busy={!rows}>
         <table class="table">
           <thead>
             <tr>
@@ -160,7 +160,7 @@ function Pager({ arranging, columns, rows, count, among, empty = 'No rows', more
 const SHOWN_CHARACTERS = 300;
 
 export function Cell({ value }: { value: unknown }) {
-  if (value === null || value === undefined) return <span class="null">null</span>;
+  if (value === null || value === undefined) return <i class="quiet">null</i>;
   const text = cellText(value);
   return text.length > SHOWN_CHARACTERS ? (
     <span title={text.slice(0, 4000)}>{text.slice(0, SHOWN_CHARACTERS)}…</span>

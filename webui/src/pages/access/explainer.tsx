@@ -9,6 +9,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { SelectField, TextField } from '../../parts/field';
 import { Notice, Problem, Skeleton } from '../../parts/state';
+import styles from './access.module.css';
 import { readUsers } from './lists';
 import { NameField } from './names';
 import { Rights } from './rights-list';
@@ -67,7 +68,7 @@ function ChooseUser({ userId, onChoose }: { userId: string; onChoose: (id: strin
         onChoose(id.trim());
       }}
     >
-      <div class="bar add-named">
+      <div class={`bar ${styles.named}`}>
         <NameField
           label="User"
           icon="user"

@@ -1,7 +1,6 @@
 /** Who may do what, and who did: keys, users, groups, policies, why something is allowed, the audit. */
 
 import { useLocation } from 'preact-iso';
-import './styles.css';
 import { decoded, links } from '../../links';
 import { Nav } from '../../parts/nav';
 import { useTitle } from '../../parts/title';

@@ -15,6 +15,7 @@ import { useSettled } from '../../parts/settled';
 import { Empty, Problem } from '../../parts/state';
 import { SuggestField } from '../../parts/suggest-field';
 import { tell } from '../../parts/toast';
+import styles from './access.module.css';
 
 export interface Named {
   id: string;
@@ -196,7 +197,7 @@ function AddNamed({
         run();
       }}
     >
-      <div class="bar add-named">
+      <div class={`bar ${styles.named}`}>
         <NameField label={`Add a ${noun}`} value={id} onText={setId} {...{ icon, suggest }} />
         <Button type="submit" icon="plus" isBusy={isBusy}>
           Add

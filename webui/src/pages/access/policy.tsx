@@ -10,6 +10,7 @@ import { Confirm } from '../../parts/dialog';
 import { ifUnchanged, readSetting } from '../../parts/seen';
 import { Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
+import styles from './access.module.css';
 import { EditPolicy } from './edit-policy';
 import { resourcesOf } from './rights';
 
@@ -105,7 +106,7 @@ function Statement({ statement, number, isChosen }: StatementProps) {
   const isAllowed = effect === 'allow';
   return (
     <section
-      class={`card statement${isChosen ? ' chosen' : ''}`}
+      class={`card ${isChosen ? styles.chosen : ''}`}
       aria-label={`Statement ${number}`}
       aria-current={isChosen ? 'true' : undefined}
     >

@@ -13,14 +13,14 @@ import { useTitle } from '../../parts/title';
 import { countText } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { CreateRef } from '../refs/create';
+import styles from './browser.module.css';
 import { Crumbs } from './crumbs';
 import { type Directory, useDirectory } from './directory';
+import { DropZone } from './drop';
+import type { Dropped } from './dropped';
 import { ImportDialog } from './import/dialog';
 import { Listing } from './listing';
 import { Readme } from './readme';
-import './styles.css';
-import { DropZone } from './drop';
-import type { Dropped } from './dropped';
 import { DirectorySize } from './size';
 import { UploadDialog, useWhenUploaded } from './upload';
 import { clearEnded, counts, isUploading } from './uploads';
@@ -57,7 +57,7 @@ export default function ObjectsBrowser() {
         <Toolbar directory={directory} onUpload={upload} onImport={() => setImporting(true)} />
         <div class="bar">
           <Crumbs repository={repository} at={ref} path={path} />
-          <span class="push bar directory-facts">
+          <span class={`push bar ${styles.facts}`}>
             <Uncommitted directory={directory} />
             {(pages.isLoading || pages.items.length > 0) && (
               <DirectorySize key={place} repository={repository} at={ref} path={path} />

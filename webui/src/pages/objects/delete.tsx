@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/dialog';
 import { Problem, Progress } from '../../parts/state';
 import { countText, sizeText, visible } from '../../parts/words';
 import { cancelTask, useTasks, WorkView } from '../../parts/work';
+import styles from './delete.module.css';
 
 interface DeleteProps {
   repository: string;
@@ -63,7 +64,7 @@ export function DeleteObjects({ repository, branch, entries, onClose, onDeleted 
         <Begun {...{ repository, tasks, onDeleted, onClose }} before={objects.length} />
       ) : (
         <div class="form">
-          <ul class="deleted-names">
+          <ul class={`stack tight ${styles.names}`}>
             {entries.slice(0, NAMED).map(entry => (
               <li key={entry.path} class="wrap-anywhere">
                 <span class="mono">{visible(entry.path)}</span>

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { tell } from '../../parts/toast';
+import styles from './drop.module.css';
 import { type Dropped, filesOfDrop } from './dropped';
 
 interface DropZoneProps {
@@ -45,5 +46,5 @@ export function DropZone({ isActive, onDrop, children }: DropZoneProps) {
     listen('drop', take);
     return () => stop.abort();
   }, []);
-  return <div class={`drop-zone${isOver && isActive ? ' over' : ''}`}>{children}</div>;
+  return <div class={`${styles.zone} ${isOver && isActive ? styles.over : ''}`}>{children}</div>;
 }

@@ -23,7 +23,6 @@ import styles from './history.module.css';
 import { ObjectNav } from './nav';
 import { RestoreDialog } from './restore/dialog';
 import { isFolderPath, type Version, versionOf } from './restore/plan';
-import './styles.css';
 
 const SHOWN = 30;
 

@@ -103,7 +103,7 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
   const objects = chosen.filter(entry => !isFolder(entry));
   const isMany = objects.length > DOWNLOADS_MAX;
   return (
-    <div class="bar selection-bar" role="status">
+    <div class={`bar ${styles.chosen}`} role="status">
       <span class="strong">{chosen.length.toLocaleString('en')} chosen</span>
       <Button
         isSmall

@@ -27,7 +27,6 @@ import { ObjectNav } from './nav';
 import { Preview } from './preview';
 import { RestoreDialog } from './restore/dialog';
 import { ChangeEntries, copyPermanent } from './row';
-import './styles.css';
 import { useReadOnly } from './uncommitted';
 import { UseInCode } from './use-in-code';
 

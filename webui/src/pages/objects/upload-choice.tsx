@@ -11,6 +11,7 @@ import { useSettled } from '../../parts/settled';
 import { Notice } from '../../parts/state';
 import { countText, sizeText } from '../../parts/words';
 import { type Dropped, filesOfDrop, filesOfInput } from './dropped';
+import styles from './upload.module.css';
 import { startUploads } from './uploads';
 
 type Given = Dropped & { id: number };
@@ -69,7 +70,7 @@ export function Choice({
         onText={setFolder}
       />
       {files.length > 0 && (
-        <div class="rows upload-files">
+        <div class={`rows ${styles.files}`}>
           <VirtualRows
             items={files}
             label="Files to upload"
@@ -152,7 +153,7 @@ function Chooser({ onFiles }: { onFiles: (files: Dropped[]) => void }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the buttons are the way of the keyboard
     <div
-      class="upload-target"
+      class={`bar ${styles.target}`}
       onDragOver={event => event.preventDefault()}
       onDrop={async event => {
         event.preventDefault();

@@ -5,6 +5,7 @@ import { VirtualRows } from '../../parts/list';
 import { Notice, Progress } from '../../parts/state';
 import { countText, sizeText, visible } from '../../parts/words';
 import { BucketRefuses, corsRule } from './bucket';
+import styles from './upload.module.css';
 import {
   cancelAll,
   cancelUpload,
@@ -47,7 +48,7 @@ export function Running({ onClose, onMore }: { onClose: () => void; onMore: () =
         )}
       </div>
       {failed > 0 && <Failures />}
-      <div class="rows upload-files">
+      <div class={`rows ${styles.files}`}>
         <VirtualRows
           items={uploads.value}
           label="Uploads"
@@ -73,7 +74,7 @@ function One({ upload }: { upload: Upload }) {
       <span class="grow cut" title={visible(path)}>
         {visible(path)}
       </span>
-      <span class={`small number ${state === 'failed' ? 'upload-failure' : 'quiet'}`}>
+      <span class={`small number ${state === 'failed' ? styles.failed : 'quiet'}`}>
         {STATES[state]}, {state === 'sending' && `${sizeText(sent_bytes.value)} of `}
         {sizeText(file.size)}
       </span>

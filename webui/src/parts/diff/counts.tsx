@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource';
 import { Button } from '../button';
 import { Problem } from '../state';
+import styles from './counts.module.css';
 import {
   type ChangeType,
   type Counts,
@@ -24,7 +25,7 @@ const LOOKS: Record<ChangeType, string> = {
 export function Sign({ type }: { type: string }) {
   const known = type as ChangeType;
   return (
-    <span class={`diff-sign badge ${LOOKS[known] ?? ''}`} title={type}>
+    <span class={`badge ${styles.sign} ${LOOKS[known] ?? ''}`} title={type}>
       <span aria-hidden="true">{SIGNS[known] ?? '~'}</span>
       <span class="visually-hidden">{type}</span>
     </span>
@@ -33,7 +34,7 @@ export function Sign({ type }: { type: string }) {
 
 export function CountBadges({ counts, isLeast }: { counts: Counts; isLeast?: boolean }) {
   return (
-    <span class="bar diff-counts">
+    <span class={`bar ${styles.counts}`}>
       {isLeast && <span class="small quiet">At least</span>}
       {TYPES.filter(type => counts[type] > 0).map(type => (
         <span key={type} class={`badge ${LOOKS[type]}`} title={type}>

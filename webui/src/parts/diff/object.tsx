@@ -14,6 +14,7 @@ import { sizeText, visible } from '../words';
 import type { TableFiles } from './comparison';
 import { bytesOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
+import styles from './object.module.css';
 import type { DiffRow, DiffSource, Sides } from './source';
 import { TextDiff } from './text';
 import { utf8Text } from './utf8';
@@ -47,7 +48,12 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
           All changes
         </Button>
         {row && <Sign type={row.type} />}
-        <h2 id="object-diff" class="grow wrap-anywhere" tabIndex={-1} ref={heading}>
+        <h2
+          id="object-diff"
+          class={`grow wrap-anywhere ${styles.title}`}
+          tabIndex={-1}
+          ref={heading}
+        >
           {visible(path)}
         </h2>
         <CopyButton text={path} label="Copy the path" />
@@ -85,7 +91,7 @@ function Both({ labels, versions, ...shared }: BothProps) {
   const isEqual = left.stats && right.stats && left.stats.checksum === right.stats.checksum;
   return (
     <>
-      <div class="diff-sides">
+      <div class={styles.sides}>
         <Facts {...shared} version={left} label={labels.left} />
         <Facts {...shared} version={right} label={labels.right} isDeleted={Boolean(left.stats)} />
       </div>
@@ -217,9 +223,9 @@ function Images({
   versions: Versions;
 }) {
   return (
-    <div class="diff-sides">
+    <div class={styles.sides}>
       {[versions.left, versions.right].map(({ ref, stats }, side) => (
-        <figure key={ref} class="diff-image">
+        <figure key={ref} class={styles.image}>
           {stats ? (
             <img
               src={contentAddress({ repository, ref, path })}

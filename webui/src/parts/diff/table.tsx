@@ -49,7 +49,7 @@ export function TableDiff(files: TableFiles) {
   return (
     <div class="stack">
       {canBeText && table && (
-        <Button isSmall class="diff-as" onClick={() => setText(!isText)}>
+        <Button isSmall class={styles.as} onClick={() => setText(!isText)}>
           {isText ? 'Compare by row' : 'Compare by line'}
         </Button>
       )}
@@ -94,7 +94,7 @@ function Rows({ files, table, rows, arranging }: RowsProps) {
         count={table.count}
         empty="No row changed"
         mark={({ type }) => <Sign type={type} />}
-        classOf={({ type }) => `row-${type}`}
+        classOf={({ type }) => styles[type]}
         cell={(row, at) => <ComparedCell row={row} at={at} column={columns[at]} />}
       >
         <Matching match={match} keys={keys} />
@@ -148,7 +148,7 @@ interface CellProps {
 function ComparedCell({ row: { type, before, after, changed }, at, column }: CellProps) {
   if (changed.includes(at))
     return (
-      <span class="cell-changed">
+      <span class={styles.cell}>
         <del>
           <Cell value={before[at]} />
         </del>{' '}

@@ -7,6 +7,7 @@ import { beginning, LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { timedWorker } from '../timed-worker';
 import { countText } from '../words';
+import styles from './text.module.css';
 import {
   type Fold,
   firstFolds,
@@ -54,7 +55,7 @@ export function TextDiff({ id, before, after }: TextDiffProps) {
     );
   const shown = firstFolds(folds, most);
   return (
-    <section class="table-box text-diff" aria-label="Changed lines">
+    <section class={`table-box ${styles.text}`} aria-label="Changed lines">
       {shown.map((fold, index) => (
         <FoldView key={index} {...fold} />
       ))}
@@ -73,13 +74,13 @@ function FoldView({ isFolded, pairs }: Fold) {
   return (
     <>
       {pairs.slice(0, shown).map((pair, index) => (
-        <div class={`text-pair${isSame(pair) ? ' same' : ''}`} key={index}>
+        <div class={`${styles.pair} ${isSame(pair) ? styles.equal : ''}`} key={index}>
           <Half line={pair.left} number={pair.left?.left} />
           <Half line={pair.right} number={pair.right?.right} />
         </div>
       ))}
       {rest > 0 && (
-        <div class="text-fold">
+        <div class={styles.fold}>
           <Button isSmall kind="ghost" icon="down" onClick={() => setShown(shown + SHOWN)}>
             {countText(rest, isFolded ? 'equal line' : 'more line')}
           </Button>
@@ -93,9 +94,9 @@ const SIGN = { same: ' ', added: '+', removed: '−' };
 
 function Half({ line, number }: { line: Line | undefined; number: number | undefined }) {
   return (
-    <div class={`text-half ${line?.kind ?? 'none'}`}>
-      <span class="text-number">{number}</span>
-      <span class="text-sign">
+    <div class={`${styles.half} ${styles[line?.kind ?? 'none'] ?? ''}`}>
+      <span class={styles.number}>{number}</span>
+      <span class={styles.sign}>
         <span aria-hidden="true">{line && SIGN[line.kind]}</span>
         {line && line.kind !== 'same' && <span class="visually-hidden">{line.kind}</span>}
       </span>

@@ -1,6 +1,5 @@
 /** A diff of any size: as folders or as one list, with filters in the address; a row opens its object's diff. */
 
-import './diff.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Pages, useAllPages, usePages } from '../../api/resource';
@@ -16,6 +15,7 @@ import { CountBadges, FolderCounts, Sign } from './counts';
 import { ObjectDiff } from './object';
 import { countRows, type DiffRow, type DiffSource } from './source';
 import { type TreeRow, useTree } from './tree';
+import styles from './view.module.css';
 
 const OF_ONE_OBJECT = ['match', 'rows', 'sort', 'order', 'filter'];
 
@@ -115,7 +115,7 @@ function Filters({ types, isListed }: { types: DiffSource['types']; isListed: bo
         onPath={path => setQuery({ prefix: path })}
       />
       <select
-        class="select diff-type"
+        class={`select ${styles.type}`}
         aria-label="Type of change"
         value={type}
         onChange={event => setQuery({ type: event.currentTarget.value }, true)}
@@ -230,7 +230,7 @@ function TreeList({
       <>
         <button
           type="button"
-          class="diff-folder grow"
+          class={`grow ${styles.folder}`}
           style={indent}
           aria-expanded={item.isOpen}
           onClick={() => tree.toggle(path)}
@@ -278,11 +278,11 @@ function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowPro
   const { repository, sides } = source;
   return (
     <>
-      <span class="grow diff-object" style={indent}>
+      <span class={`grow ${styles.object}`} style={indent}>
         <Sign type={row.type} />
         <button
           type="button"
-          class={`link cut${row.type === 'removed' ? ' diff-gone' : ''}`}
+          class={`link cut ${row.type === 'removed' ? styles.gone : ''}`}
           title={visible(row.path)}
           onClick={() => open(row.path)}
         >

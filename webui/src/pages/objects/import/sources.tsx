@@ -3,6 +3,7 @@
 import type { Schemas } from '../../../api/client';
 import { Button } from '../../../parts/button';
 import { SelectField, TextField } from '../../../parts/field';
+import styles from './sources.module.css';
 
 export type Source = Schemas['ImportLocation'];
 
@@ -61,7 +62,7 @@ export function Sources({ sources, onSources, directory }: SourcesProps) {
   return (
     <div class="stack">
       {sources.map((source, at) => (
-        <fieldset class="field import-source" key={at}>
+        <fieldset class={`field ${styles.source}`} key={at}>
           <legend class="strong">{sources.length > 1 ? `Source ${at + 1}` : 'Source'}</legend>
           <SourceFields
             source={source}

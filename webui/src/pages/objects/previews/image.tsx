@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { contentAddress, readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
+import styles from './image.module.css';
 import type { PreviewProps } from './props';
 
 const SVG = 'image/svg+xml';
@@ -33,7 +34,7 @@ export default function ImagePreview(props: PreviewProps) {
   const name = props.place.path.split('/').at(-1);
   return (
     <div>
-      <img class="image-preview" src={data} alt={name} onError={() => setBroken(true)} />
+      <img class={styles.image} src={data} alt={name} onError={() => setBroken(true)} />
     </div>
   );
 }

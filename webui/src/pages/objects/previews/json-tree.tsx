@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../parts/button';
 import { countText } from '../../../parts/words';
+import styles from './json-tree.module.css';
 
 const STEP = 200;
 const TEXT_MAX = 500;
@@ -16,7 +17,7 @@ interface NodeProps {
 
 export function JsonTree({ value }: { value: unknown }) {
   return (
-    <div class="json-tree mono">
+    <div class={`mono ${styles.tree}`}>
       <Node value={value} isOpen />
     </div>
   );
@@ -30,7 +31,7 @@ function Node({ name, value, isOpen: isOpenAtFirst = false }: NodeProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   if (!isNested(value))
     return (
-      <div class="json-leaf">
+      <div class={styles.leaf}>
         <Name name={name} />
         <Leaf value={value} />
       </div>
@@ -50,7 +51,7 @@ function Node({ name, value, isOpen: isOpenAtFirst = false }: NodeProps) {
 }
 
 function Name({ name }: { name: string | undefined }) {
-  return name === undefined ? null : <span class="json-key">{name}: </span>;
+  return name === undefined ? null : <span class={styles.key}>{name}: </span>;
 }
 
 /** The first entries of a value; a button shows more. */
@@ -58,7 +59,7 @@ function Children({ value }: { value: object }) {
   const [shown, setShown] = useState(STEP);
   const keys = Object.keys(value);
   return (
-    <div class="json-children">
+    <div class={styles.children}>
       {keys.slice(0, shown).map(key => (
         <Node key={key} name={key} value={(value as Record<string, unknown>)[key]} />
       ))}
@@ -75,10 +76,10 @@ function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false);
   const text = JSON.stringify(value);
   const kind = value === null ? 'null' : typeof value;
-  if (text.length <= TEXT_MAX || isWhole) return <span class={`json-${kind}`}>{text}</span>;
+  if (text.length <= TEXT_MAX || isWhole) return <span class={styles[kind]}>{text}</span>;
   return (
     <>
-      <span class={`json-${kind}`}>{text.slice(0, TEXT_MAX)}…</span>{' '}
+      <span class={styles[kind]}>{text.slice(0, TEXT_MAX)}…</span>{' '}
       <Button isSmall onClick={() => setWhole(true)}>
         Show all
       </Button>

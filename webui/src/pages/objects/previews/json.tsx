@@ -1,6 +1,5 @@
 /** JSON as a tree or as its text; text that is no JSON shows as it is. */
 
-import './json-tree.css';
 import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';

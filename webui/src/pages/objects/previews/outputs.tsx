@@ -148,6 +148,6 @@ function SafeHTML({ content }: { content: DocumentFragment }) {
   }, [content]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
-    <section class={`grow prose ${styles.html}`} tabIndex={0} aria-label="Output" ref={box} />
+    <section class={`grow ${styles.html}`} tabIndex={0} aria-label="Output" ref={box} />
   );
 }

@@ -6,6 +6,7 @@ import { useResource } from '../../../api/resource';
 import { LIMITS } from '../../../parts/limits';
 import { Empty, Problem, Skeleton } from '../../../parts/state';
 import { sizeText } from '../../../parts/words';
+import styles from './pdf.module.css';
 import type { PreviewProps } from './props';
 
 export default function PdfPreview(props: PreviewProps) {
@@ -35,5 +36,5 @@ function Viewer({ place, stats }: PreviewProps) {
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <Skeleton lines={8} />;
   // Without `sandbox`, in which browsers refuse to start their viewer.
-  return <iframe class="pdf-preview" src={data} title={place.path.split('/').at(-1)} />;
+  return <iframe class={styles.pdf} src={data} title={place.path.split('/').at(-1)} />;
 }
