@@ -12,18 +12,7 @@ import {
   sentence,
   whenLoggedOut,
 } from '../src/api/client';
-import { json, serve } from './server';
-
-/** Let waits end at once; return how long they were. */
-function hurry(): number[] {
-  const waits: number[] = [];
-  mock.method(globalThis, 'setTimeout', (act: () => void, time_ms: number) => {
-    waits.push(time_ms);
-    queueMicrotask(act);
-    return 0;
-  });
-  return waits;
-}
+import { hurry, json, serve } from './server';
 
 test('a read meets a busy server three times, with longer and longer pauses', async t => {
   t.after(() => mock.restoreAll());

@@ -15,7 +15,7 @@ import { useSettled } from './settled';
 import { Problem, Skeleton } from './state';
 import { agoText, shortId, titleOf } from './words';
 
-export type RefKind = 'branch' | 'tag' | 'commit';
+type RefKind = 'branch' | 'tag' | 'commit';
 
 type RefRow = Schemas['Ref'] | Schemas['CommitRow'];
 

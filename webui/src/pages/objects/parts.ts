@@ -48,7 +48,7 @@ export async function sendParts(transfer: Transfer): Promise<void> {
     const known = digest && upload.digests[number] === digest ? sent.get(number) : undefined;
     const onPart = (bytes: number) => report(index, bytes);
     etags[index] = known?.etag ?? (await sendPart(at, number, new Blob([content]), stop, onPart));
-    if (digest) {
+    if (digest && !known) {
       upload.digests[number] = digest;
       remember(key, upload);
     }

@@ -25,11 +25,10 @@ const ANY = Number.POSITIVE_INFINITY;
 
 const KINDS: Kind[] = [
   { names: /\.parquet$/i, asksAbove_bytes: ANY, load: () => import('./previews/parquet') },
-  { names: /\.(csv|tsv)$/i, asksAbove_bytes: ANY, load: () => import('./previews/csv') },
   {
-    names: /\.(jsonl|ndjson)$/i,
+    names: /\.(csv|tsv|jsonl|ndjson)$/i,
     asksAbove_bytes: ANY,
-    load: () => import('./previews/json-lines'),
+    load: () => import('./previews/rows'),
   },
   { names: /\.(json|geojson)$/i, asksAbove_bytes: 5 * MB, load: () => import('./previews/json') },
   { names: /\.ipynb$/i, asksAbove_bytes: 10 * MB, load: () => import('./previews/notebook') },

@@ -11,7 +11,7 @@ export interface Table {
   rows: readonly Row[];
 }
 
-export type ColumnChange = 'added' | 'removed' | 'retyped';
+type ColumnChange = 'added' | 'removed' | 'retyped';
 
 /** A column of either table. */
 export interface ComparedColumn extends TableColumn {

@@ -1,6 +1,6 @@
 /** Two texts side by side, by line: equal lines far from a change fold away. */
 
-export type LineKind = 'same' | 'added' | 'removed';
+type LineKind = 'same' | 'added' | 'removed';
 
 /** So many lines of one kind in a row. */
 export interface Run {
@@ -11,6 +11,8 @@ export interface Run {
 export interface Line {
   kind: LineKind;
   text: string;
+  /** How the line ends, if not by a line feed alone. */
+  end?: string;
   left?: number;
   right?: number;
 }
@@ -28,10 +30,13 @@ export interface Fold {
 /** Lines that are shown around a change. */
 const AROUND = 3;
 
-function linesIn(text: string): string[] {
+function linesIn(text: string): Pick<Line, 'text' | 'end'>[] {
   const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
+  const last = lines.pop();
+  const ended = lines.map(line =>
+    line.endsWith('\r') ? { text: line.slice(0, -1), end: 'CRLF' } : { text: line },
+  );
+  return last ? [...ended, { text: last, end: 'no line break' }] : ended;
 }
 
 /** Return the lines of the texts that differ in these runs. */
@@ -40,10 +45,10 @@ export function linesOf(before: string, after: string, runs: readonly Run[]): Li
   let [left, right] = [0, 0];
   return runs.flatMap(({ kind, count }) =>
     Array.from({ length: count }, (): Line => {
-      if (kind === 'removed') return { kind, text: old[left] ?? '', left: ++left };
-      const text = texts[right] ?? '';
-      if (kind === 'added') return { kind, text, right: ++right };
-      return { kind, text, left: ++left, right: ++right };
+      const line = { kind, text: '', ...(kind === 'removed' ? old[left] : texts[right]) };
+      if (kind === 'removed') return { ...line, left: ++left };
+      if (kind === 'added') return { ...line, right: ++right };
+      return { ...line, left: ++left, right: ++right };
     }),
   );
 }
@@ -65,6 +70,9 @@ export function pairsOf(lines: readonly Line[]): Pair[] {
 }
 
 export const isSame = (pair: Pair) => pair.left?.kind === 'same';
+
+/** Return whether the lines differ in their ends, which do not show. */
+export const endsDiffer = ({ left, right }: Pair) => left?.end !== right?.end;
 
 /** Return runs of pairs: those near a change to show, the others to fold. */
 export function foldsOf(pairs: readonly Pair[]): Fold[] {

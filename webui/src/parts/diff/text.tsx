@@ -9,6 +9,7 @@ import { timedWorker } from '../timed-worker';
 import { countText } from '../words';
 import styles from './text.module.css';
 import {
+  endsDiffer,
   type Fold,
   firstFolds,
   foldsOf,
@@ -75,8 +76,8 @@ function FoldView({ isFolded, pairs }: Fold) {
     <>
       {pairs.slice(0, shown).map((pair, index) => (
         <div class={`${styles.pair} ${isSame(pair) ? styles.equal : ''}`} key={index}>
-          <Half line={pair.left} number={pair.left?.left} />
-          <Half line={pair.right} number={pair.right?.right} />
+          <Half line={pair.left} number={pair.left?.left} hasEnd={endsDiffer(pair)} />
+          <Half line={pair.right} number={pair.right?.right} hasEnd={endsDiffer(pair)} />
         </div>
       ))}
       {rest > 0 && (
@@ -92,7 +93,14 @@ function FoldView({ isFolded, pairs }: Fold) {
 
 const SIGN = { same: ' ', added: '+', removed: '−' };
 
-function Half({ line, number }: { line: Line | undefined; number: number | undefined }) {
+interface HalfProps {
+  line: Line | undefined;
+  number: number | undefined;
+  /** Whether to say how the line ends. */
+  hasEnd: boolean;
+}
+
+function Half({ line, number, hasEnd }: HalfProps) {
   return (
     <div class={`${styles.half} ${styles[line?.kind ?? 'none'] ?? ''}`}>
       <span class={styles.number}>{number}</span>
@@ -100,7 +108,10 @@ function Half({ line, number }: { line: Line | undefined; number: number | undef
         <span aria-hidden="true">{line && SIGN[line.kind]}</span>
         {line && line.kind !== 'same' && <span class="visually-hidden">{line.kind}</span>}
       </span>
-      <code>{line?.text}</code>
+      <code>
+        {line?.text}
+        {hasEnd && line?.end && <i class="quiet"> {line.end}</i>}
+      </code>
     </div>
   );
 }

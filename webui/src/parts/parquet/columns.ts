@@ -19,7 +19,7 @@ import { type ColumnStatistics, rawStatistics } from './statistics';
 import { entryOf, isDecoded, type Type, typeOf } from './types';
 import { logicalOf } from './values';
 
-export interface ParquetColumn {
+interface ParquetColumn {
   name: string;
   type: Type;
   /** A nested column has none. */

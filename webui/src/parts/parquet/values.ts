@@ -38,7 +38,7 @@ function integerOf(raw: number | bigint | Uint8Array): bigint {
 const DECIMAL_BYTES = 64;
 const DECIMAL_SCALE = 200;
 
-export function decimalText(unscaled: bigint, scale: number): string {
+function decimalText(unscaled: bigint, scale: number): string {
   if (scale < 0 || scale > DECIMAL_SCALE) return `${unscaled}E${-scale}`;
   if (!scale) return String(unscaled);
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
@@ -46,7 +46,7 @@ export function decimalText(unscaled: bigint, scale: number): string {
 }
 
 /** Return the day so many days after 1970-01-01; a `Date` ends before the integers do. */
-export function dateText(days: number): string {
+function dateText(days: number): string {
   // Counted from 1 March of year 0, in eras of 400 years, so that leap days end a year.
   const since = days + 719_468;
   const era = Math.floor(since / 146_097);
@@ -76,7 +76,7 @@ const UNITS = {
 type Unit = keyof typeof UNITS;
 
 /** Return the time of day; its fraction has all digits of the unit, unless there is none. */
-export function timeText(raw: number | bigint, unit: Unit): string {
+function timeText(raw: number | bigint, unit: Unit): string {
   const { digits, perSecond } = UNITS[unit];
   const count = BigInt(raw);
   if (count < 0n) return `-${timeText(-count, unit)}`;

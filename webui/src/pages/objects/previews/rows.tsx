@@ -3,25 +3,32 @@
 import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { cellOf, type Line, readLines } from '../../../parts/lines';
+import { separated } from '../../../parts/separated';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
-import type { Read } from '../../../parts/table-model';
 import { LoadedTable } from '../../../parts/table-view';
 import { LongLine, MoreContent, STEP_BYTES } from './more-content';
 import type { PreviewProps } from './props';
 
-export interface Rows<Row> {
-  names: readonly string[];
-  rows: readonly Row[];
-  read: Read<Row>;
-  /** How many lines are no rows. */
-  wrong?: number;
+const SEPARATED = /\.[ct]sv$/i;
+
+/** Return the table of separated values, or of JSON lines: these have a column for each key of any line. */
+function tableOf(path: string, text: string) {
+  if (SEPARATED.test(path)) {
+    const { columns, rows } = separated(path, text);
+    return {
+      names: columns,
+      rows,
+      wrong: 0,
+      read: (row: unknown, at: number) => (row as string[])[at],
+    };
+  }
+  const { keys, rows, wrong } = readLines(text);
+  const read = (row: unknown, at: number) => cellOf(row as Line, keys[at] ?? '');
+  return { names: keys, rows, wrong, read };
 }
 
-interface RowsProps<Row> extends PreviewProps {
-  rowsOf: (path: string, text: string) => Rows<Row>;
-}
-
-export function RowsPreview<Row>({ place, stats, rowsOf }: RowsProps<Row>) {
+export default function RowsPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);
   const end = Math.min(stats.size_bytes, wanted_bytes);
   const isCut = end < stats.size_bytes;
@@ -32,13 +39,13 @@ export function RowsPreview<Row>({ place, stats, rowsOf }: RowsProps<Row>) {
   const table = useMemo(() => {
     if (data === undefined) return undefined;
     // The last line may be cut.
-    return rowsOf(place.path, isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data);
+    return tableOf(place.path, isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data);
   }, [data, isCut, place.path]);
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!table) return <Skeleton lines={8} />;
   return (
     <div class="stack tight">
-      {Boolean(table.wrong) && (
+      {table.wrong > 0 && (
         <Notice kind="warning">{table.wrong} lines are left out: they are not JSON.</Notice>
       )}
       {isCut && !table.names.length ? (
