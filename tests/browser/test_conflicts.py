@@ -21,6 +21,15 @@ def conflict(client):
     return repository
 
 
+CHOOSE_OURS = """async lists => {
+  for (const list of lists.slice(1)) {
+    list.value = 'dest-wins';
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+    await new Promise(setTimeout); // until it is drawn
+  }
+}"""
+
+
 def content(repository, path):
     return repository.branch("main").object(path).reader(mode="rb").read()
 
@@ -90,8 +99,7 @@ def test_many_conflicts_are_settled_by_one_request(visit, client):
     lakes.change(repository.branch("main"), "On main", dict.fromkeys(paths, b"3"))
     dialog = choose(visit, repository, "source-wins", paths[0])
     expect(dialog).to_contain_text("120 conflicts")
-    for path in paths[1:]:
-        dialog.get_by_label(f"Object to take at {path}").select_option("dest-wins")
+    dialog.get_by_label("Object to take at").evaluate_all(CHOOSE_OURS)
     changes = []
     visit.page.on(
         "request", lambda request: changes.append(request.method) if request.method != "GET" else 0

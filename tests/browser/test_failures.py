@@ -22,7 +22,11 @@ def test_a_server_that_stays_busy_is_told_and_asked_again(visit, client):
     name = lakes.create(client).id
     visit.expect_statuses(503)
     visit.page.route(REPOSITORIES, refused(503))
-    page = visit.open(f"/repositories?search={name}")
+    page = visit.page
+    page.clock.install()
+    page.goto(f"/repositories?search={name}")
+    for _ in range(2):
+        page.clock.fast_forward(5_000)
     expect(page.get_by_role("alert")).to_contain_text("The server is busy")
     page.unroute_all()
     page.get_by_role("button", name="Try again").click()

@@ -63,6 +63,7 @@ WORDS = {
 def test_work_that_is_under_way_shows_after_a_reload_until_it_ends(visit, addresses):
     tasks = []
     page = visit.page
+    page.clock.install()
     ended = {**task("commit"), "state": "completed"}
     page.route("**/tasks/t1", lambda route: route.fulfill(json=ended))
     page.route(
@@ -90,4 +91,5 @@ def test_work_that_is_under_way_shows_after_a_reload_until_it_ends(visit, addres
     bar = page.get_by_role("progressbar", name="Objects done")
     expect(bar).to_have_attribute("aria-valuenow", "30")
     tasks.clear()
+    page.clock.fast_forward(60_000)
     expect(bar).to_have_count(0)

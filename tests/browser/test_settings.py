@@ -121,6 +121,7 @@ def test_a_collection_is_followed_to_its_end_and_its_report_is_read(visit, clien
         return route.fulfill(json={"results": runs, "pagination": page})
 
     visit.page.route(re.compile("/gc/runs"), answer)
+    visit.page.clock.install()
     page = visit.open(settings(repository, "retention"))
     page.get_by_role("button", name="Start a dry run").click()
     page.get_by_role("dialog").get_by_role("button", name="Start a dry run").click()
@@ -128,6 +129,7 @@ def test_a_collection_is_followed_to_its_end_and_its_report_is_read(visit, clien
     expect(row).to_contain_text("running")
     assert [each["dry_run"] for each in asked] == [True]
     run.update(state="succeeded", marked_objects=2, marked_bytes=30, text="nothing was deleted")
+    page.clock.fast_forward(60_000)
     expect(row).to_contain_text("Would delete 2 objects (30 B)")
     row.get_by_role("button", name="Report of clean-up").click()
     expect(page.get_by_role("dialog").locator("pre")).to_contain_text("nothing was deleted")

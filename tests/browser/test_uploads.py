@@ -120,27 +120,6 @@ def test_a_reload_loses_no_part_of_a_large_file_that_has_arrived(
     assert content_of(repository, "large.bin") == large_file.read_bytes()
 
 
-def test_a_file_of_the_same_name_size_and_time_is_not_mixed_with_the_one_before(
-    visit, repository, large_file, bucket
-):
-    page = objects_page(visit, repository)
-    held = bucket.hold_after(1)
-    begin_large(page, large_file)
-    wait_for(page, lambda: held)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.goto("about:blank")
-    time_ns = large_file.stat().st_mtime_ns
-    large_file.write_bytes(large_file.read_bytes()[::-1])
-    os.utime(large_file, ns=(time_ns, time_ns))
-    objects_page(visit, repository)
-    bucket.sent.clear()
-    bucket.act = lambda route: route.continue_()
-    dialog = begin_large(page, large_file)
-    expect(dialog.get_by_text("1 of 1 file uploaded")).to_be_visible()
-    assert sorted(part_of(url) for url in bucket.sent) == [1, 2]
-    assert content_of(repository, "large.bin") == large_file.read_bytes()
-
-
 def part_of(url):
     return int(parse_qs(urlsplit(url).query)["partNumber"][0])
 
@@ -229,3 +208,18 @@ def test_a_download_has_the_bytes_of_the_upload_and_no_presigned_url_is_left_beh
     assert "X-Amz" not in page.evaluate(
         "JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"
     )
+
+
+def test_a_folder_of_hundreds_draws_only_the_rows_in_view(visit, repository, tmp_path):
+    dialog = choose(objects_page(visit, repository), {})
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(500):
+        (folder / f"{number:04}.txt").write_text("x")
+    dialog.locator("input[type=file]").nth(1).set_input_files(folder)
+    expect(dialog.get_by_role("button", name="Upload 500 files")).to_be_visible()
+    rows = dialog.get_by_role("list", name="Files to upload").get_by_role("listitem")
+    expect(rows.first).to_be_visible()
+    assert rows.count() < 60
+    rows.first.get_by_role("textbox").fill("renamed.txt")
+    expect(rows.first.get_by_role("textbox")).to_have_value("renamed.txt")
