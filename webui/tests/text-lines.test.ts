@@ -38,6 +38,7 @@ test('lines that differ only in their ends say how they end', () => {
     ['a', 'CRLF', 'a', undefined],
   ]);
   assert.deepEqual(ends('a\nb', 'c\nb', removed, added(1), same), []);
+  assert.deepEqual(ends('', 'a\r\nb\r\n', added(2)), []);
 });
 
 test('a removed line is beside the added one that takes its place', () => {

@@ -2,7 +2,7 @@ import './server'; // before the client is made
 
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { abandon, sendParts } from '../src/pages/objects/parts';
+import { abandon, sendParts } from '../src/pages/objects/upload-parts';
 import { hurry, json, serve } from './server';
 
 const PART_BYTES = 8 * 1024 ** 2;

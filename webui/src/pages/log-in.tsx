@@ -8,6 +8,7 @@ import favicon from '../favicon.svg?url';
 import { Button } from '../parts/button';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/field';
+import { handleSubmit } from '../parts/form';
 import { Problem } from '../parts/state';
 import { useTitle } from '../parts/title';
 
@@ -53,13 +54,7 @@ function KeyPairForm() {
   const [secret, setSecret] = useState('');
   const { run, isBusy, failure } = useAction(() => logIn(id.trim(), secret.trim()));
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(run)}>
       <TextField
         label="Access key ID"
         value={id}

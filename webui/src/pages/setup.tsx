@@ -7,6 +7,7 @@ import favicon from '../favicon.svg?url';
 import { links } from '../links';
 import { Button, LinkButton } from '../parts/button';
 import { TextField } from '../parts/field';
+import { handleSubmit } from '../parts/form';
 import { type KeyPair, NewKeyPair } from '../parts/key-pair';
 import { Notice, Problem } from '../parts/state';
 import { useTitle } from '../parts/title';
@@ -50,13 +51,7 @@ function FirstAdministrator({ onCreated }: { onCreated: (keyPair: KeyPair) => vo
     onCreated(await answer(api.POST('/setup_lakefs', { params: { header }, body })));
   });
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(run)}>
       <TextField
         label="Name of the first administrator"
         value={username}

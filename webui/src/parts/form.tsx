@@ -25,18 +25,20 @@ export interface FormProps {
   children?: ComponentChildren;
 }
 
+/** Return what listens to a form's submission: the browser stays on the page. */
+export function handleSubmit(act: () => unknown): (event: SubmitEvent) => void {
+  return event => {
+    event.preventDefault();
+    act();
+  };
+}
+
 export function Form(props: FormProps) {
   const { submit, action, kind = 'primary', icon, isReady = true, reason } = props;
   const { cancel = 'Cancel', onClose, problem, children } = props;
   const { run, isBusy, failure } = submit;
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        if (isReady) run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(() => isReady && run())}>
       {children}
       {problem === undefined ? <Problem failure={failure} /> : problem}
       <div class="actions">

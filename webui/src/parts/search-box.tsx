@@ -1,9 +1,11 @@
 /** Fields that narrow the list below them. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from './icon';
+import { handleSubmit } from './form';
+import { Icon, type IconName } from './icon';
 
 interface SearchProps {
+  icon?: IconName;
   /** What is found by what, read aloud. */
   label: string;
   placeholder: string;
@@ -12,10 +14,10 @@ interface SearchProps {
 }
 
 /** Narrows while one types. */
-export function SearchBox({ label, placeholder, value, onText }: SearchProps) {
+export function SearchBox({ icon = 'search', label, placeholder, value, onText }: SearchProps) {
   return (
     <div class="search-box">
-      <Icon name="search" />
+      <Icon name={icon} />
       <input
         class="input search"
         type="search"
@@ -41,13 +43,7 @@ export function PathBox({ label, value, onPath }: PathProps) {
     setText(value);
   }, [value]);
   return (
-    <form
-      class="search-box"
-      onSubmit={event => {
-        event.preventDefault();
-        onPath(text);
-      }}
-    >
+    <form class="search-box" onSubmit={handleSubmit(() => onPath(text))}>
       <Icon name="filter" />
       <input
         class="input search"

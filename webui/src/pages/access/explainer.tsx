@@ -8,6 +8,7 @@ import { user } from '../../api/session';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { SelectField, TextField } from '../../parts/field';
+import { handleSubmit } from '../../parts/form';
 import { Notice, Problem, Skeleton } from '../../parts/state';
 import styles from './access.module.css';
 import { readUsers } from './lists';
@@ -61,13 +62,7 @@ export function Explainer() {
 function ChooseUser({ userId, onChoose }: { userId: string; onChoose: (id: string) => void }) {
   const [id, setId] = useState(userId);
   return (
-    <form
-      class="form page"
-      onSubmit={event => {
-        event.preventDefault();
-        onChoose(id.trim());
-      }}
-    >
+    <form class="form page" onSubmit={handleSubmit(() => onChoose(id.trim()))}>
       <div class={`bar ${styles.named}`}>
         <NameField
           label="User"
@@ -103,10 +98,7 @@ function Ask({ actions, start, onAsk }: AskProps) {
   return (
     <form
       class="form page"
-      onSubmit={event => {
-        event.preventDefault();
-        if (!left) onAsk({ action, resource: resource.trim() });
-      }}
+      onSubmit={handleSubmit(() => !left && onAsk({ action, resource: resource.trim() }))}
     >
       <SelectField
         label="Action"

@@ -7,6 +7,7 @@ import { type Page, useAction, usePages, useResource } from '../../api/resource'
 import { Button } from '../../parts/button';
 import { FormDialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { handleSubmit } from '../../parts/form';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
@@ -190,13 +191,7 @@ function AddNamed({
     onAdded();
   });
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(run)}>
       <div class={`bar ${styles.named}`}>
         <NameField label={`Add a ${noun}`} value={id} onText={setId} {...{ icon, suggest }} />
         <Button type="submit" icon="plus" isBusy={isBusy}>

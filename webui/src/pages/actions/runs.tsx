@@ -7,6 +7,7 @@ import { usePages, usePolling } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
 import { Docs } from '../../parts/docs';
+import { handleSubmit } from '../../parts/form';
 import { PagedList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
@@ -89,12 +90,7 @@ export default function Runs() {
 function CommitFilter({ commit, onChoose }: { commit: string; onChoose: (id: string) => void }) {
   const [text, setText] = useState(commit);
   return (
-    <form
-      onSubmit={event => {
-        event.preventDefault();
-        onChoose(text.trim());
-      }}
-    >
+    <form onSubmit={handleSubmit(() => onChoose(text.trim()))}>
       <input
         class={`input mono ${styles.commit}`}
         type="search"

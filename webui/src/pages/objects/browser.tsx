@@ -5,8 +5,8 @@ import { configuration } from '../../api/session';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
-import { Icon } from '../../parts/icon';
 import { RefPicker } from '../../parts/ref-picker';
+import { SearchBox } from '../../parts/search-box';
 import { firstRows, formatOf } from '../../parts/sql/names';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
@@ -153,7 +153,13 @@ function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
         label="Objects at"
         onChoose={chosen => goTo({ ref: chosen })}
       />
-      <Filter text={typed} onText={text => goTo({ filter: text }, true)} />
+      <SearchBox
+        icon="filter"
+        label="Names that begin with"
+        placeholder="Names that begin with…"
+        value={typed}
+        onText={text => goTo({ filter: text }, true)}
+      />
       <span class="push bar">
         {pages.items.some(({ path: each }) => formatOf(each)) && (
           <LinkButton icon="table" href={links.sql(repository, ref, path && firstRows(path))}>
@@ -173,22 +179,6 @@ function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
           {isUploading.value ? 'Uploading…' : 'Upload'}
         </Button>
       </span>
-    </div>
-  );
-}
-
-function Filter({ text, onText }: { text: string; onText: (text: string) => void }) {
-  return (
-    <div class="search-box">
-      <Icon name="filter" />
-      <input
-        class="input search"
-        type="search"
-        aria-label="Names that begin with"
-        placeholder="Names that begin with…"
-        value={text}
-        onInput={event => onText(event.currentTarget.value)}
-      />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { links } from '../../links';
 import { Chooser } from '../../parts/chooser';
 import { matchingPaths } from '../../parts/matching';
 import { Problem } from '../../parts/state';
-import { countText } from '../../parts/words';
+import { countText, integerText } from '../../parts/words';
 import { iconOf } from './row';
 
 const LISTED_MAX = 10_000;
@@ -59,9 +59,9 @@ export default function Finder({ repository, at, onClose }: FinderProps) {
       onText={setText}
     >
       <p role="status">
-        {countText(found.length, 'object')} of {paths.length.toLocaleString('en')}
+        {countText(found.length, 'object')} of {integerText(paths.length)}
         {isBusy && ' so far…'}
-        {isCut && `: only the first ${LISTED_MAX.toLocaleString('en')} are searched`}
+        {isCut && `: only the first ${integerText(LISTED_MAX)} are searched`}
       </p>
       <Problem failure={failure?.name === 'AbortError' ? undefined : failure} />
     </Chooser>

@@ -8,7 +8,7 @@ import { VirtualList } from '../../parts/list';
 import { type Selection, useSelection } from '../../parts/selection';
 import { Empty } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { countText } from '../../parts/words';
+import { countText, integerText } from '../../parts/words';
 import { DeleteObjects } from './delete';
 import type { Directory } from './directory';
 import { DOWNLOADS_MAX, downloadAll } from './downloads';
@@ -104,7 +104,7 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
   const isMany = objects.length > DOWNLOADS_MAX;
   return (
     <div class={`bar ${styles.chosen}`} role="status">
-      <span class="strong">{chosen.length.toLocaleString('en')} chosen</span>
+      <span class="strong">{integerText(chosen.length)} chosen</span>
       <Button
         isSmall
         icon="download"
@@ -121,7 +121,7 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
         title={readOnly}
         onClick={() => onDelete(chosen)}
       >
-        Delete {chosen.length.toLocaleString('en')}
+        Delete {integerText(chosen.length)}
       </Button>
       <Button isSmall kind="ghost" onClick={selection.clear}>
         Clear selection

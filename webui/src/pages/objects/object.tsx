@@ -17,7 +17,7 @@ import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
-import { sizeText } from '../../parts/words';
+import { integerText, sizeText } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
 import { DeletedObject } from './deleted';
@@ -195,7 +195,7 @@ function Facts({ stats }: { stats: ObjectStats }) {
         <dt>Size</dt>
         <dd>
           {sizeText(stats.size_bytes)}{' '}
-          <span class="quiet">({stats.size_bytes.toLocaleString('en')} bytes)</span>
+          <span class="quiet">({integerText(stats.size_bytes)} bytes)</span>
         </dd>
         <dt>Changed</dt>
         <dd>{stats.mtime > 0 ? <Time at={stats.mtime} /> : 'Unknown'}</dd>

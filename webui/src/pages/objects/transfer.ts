@@ -2,7 +2,7 @@
 
 import { API, answer, api, failureOfAnswer, patientFetch } from '../../api/client';
 import { BucketRefuses, put, readContent, slots } from './bucket';
-import { sendParts, type Transfer } from './parts';
+import { sendParts, type Transfer } from './upload-parts';
 
 const SINGLE_BYTES_MAX = 8 * 1024 ** 2;
 // The API takes about 4.5 MB in one request.

@@ -3,7 +3,7 @@
 import { Button, CopyButton } from '../../parts/button';
 import { VirtualRows } from '../../parts/list';
 import { Notice, Progress } from '../../parts/state';
-import { countText, sizeText, visible } from '../../parts/words';
+import { countText, integerText, sizeText, visible } from '../../parts/words';
 import { BucketRefuses, corsRule } from './bucket';
 import styles from './upload.module.css';
 import {
@@ -33,8 +33,8 @@ export function Running({ onClose, onMore }: { onClose: () => void; onMore: () =
     <div class="form">
       <div class="bar" role="status">
         <span class="strong grow">
-          {done.toLocaleString('en')} of {countText(uploads.value.length, 'file')} uploaded
-          {failed > 0 && `, ${failed.toLocaleString('en')} failed`}
+          {integerText(done)} of {countText(uploads.value.length, 'file')} uploaded
+          {failed > 0 && `, ${integerText(failed)} failed`}
         </span>
         {failed > 0 && (
           <Button isSmall icon="refresh" onClick={retryFailed}>
@@ -113,8 +113,7 @@ function Failures() {
           {message}{' '}
           <span class="wrap-anywhere">
             ({stopped.slice(0, NAMED).join(', ')}
-            {stopped.length > NAMED && ` and ${(stopped.length - NAMED).toLocaleString('en')} more`}
-            )
+            {stopped.length > NAMED && ` and ${integerText(stopped.length - NAMED)} more`})
           </span>
         </Notice>
       ))}

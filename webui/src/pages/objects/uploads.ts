@@ -8,8 +8,8 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import { type Failure, failureOf } from '../../api/client';
 import { PARALLEL } from './bucket';
-import { abandon } from './parts';
 import { send } from './transfer';
+import { abandon } from './upload-parts';
 
 export type State = 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled';
 

@@ -8,6 +8,7 @@ import { links } from '../../links';
 import { Button, LinkButton } from '../../parts/button';
 import { countRows, refsSource } from '../../parts/diff/source';
 import { AreaField, TextField } from '../../parts/field';
+import { handleSubmit } from '../../parts/form';
 import { RefPicker } from '../../parts/ref-picker';
 import { useRepository } from '../../parts/repository';
 import { Notice, Problem } from '../../parts/state';
@@ -58,13 +59,7 @@ export default function CreatePull() {
           <h1>Create pull request</h1>
         </div>
       </div>
-      <form
-        class="form page"
-        onSubmit={event => {
-          event.preventDefault();
-          if (isReady) run();
-        }}
-      >
+      <form class="form page" onSubmit={handleSubmit(() => isReady && run())}>
         <div class="bar">
           <span class="quiet">Merge</span>
           <RefPicker

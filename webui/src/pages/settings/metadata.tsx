@@ -6,6 +6,7 @@ import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { handleSubmit } from '../../parts/form';
 import { useRepository } from '../../parts/repository';
 import { Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
@@ -85,13 +86,7 @@ function AddEntry({ repository, isReadOnly, onAdded }: AddProps) {
     onAdded();
   });
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(run)}>
       <div class="bar rule-row">
         <TextField label="Key" value={key} onText={setKey} required />
         <TextField label="Value" value={value} onText={setValue} />

@@ -8,6 +8,7 @@ import { Badge } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { handleSubmit } from '../../parts/form';
 import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { useRepository } from '../../parts/repository';
@@ -209,13 +210,7 @@ function RuleForm({ draft, onDraft, isChange, isReadOnly, act, ...covered }: For
     onDraft(NO_RULE);
   });
   return (
-    <form
-      class="form page"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form page" onSubmit={handleSubmit(run)}>
       <TextField
         label="Protect branches that match"
         value={pattern}

@@ -1,8 +1,8 @@
 /** Two versions of a table, compared: what the table of changed rows shows of them. */
 
 import { type ColumnFacts, factsOf } from '../column-facts';
+import { separated } from '../csv';
 import { LIMITS } from '../limits';
-import { separated } from '../separated';
 import { type Arrangement, areNumbers, arrange } from '../table-model';
 import { countText } from '../words';
 import { parquetTable } from './parquet';

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource';
 import { Button } from '../button';
 import { Problem } from '../state';
+import { integerText } from '../words';
 import styles from './counts.module.css';
 import {
   type ChangeType,
@@ -39,7 +40,7 @@ export function CountBadges({ counts, isLeast }: { counts: Counts; isLeast?: boo
       {TYPES.filter(type => counts[type] > 0).map(type => (
         <span key={type} class={`badge ${LOOKS[type]}`} title={type}>
           {SIGNS[type]}
-          {counts[type].toLocaleString('en')}
+          {integerText(counts[type])}
           <span class="visually-hidden">{type}</span>
         </span>
       ))}

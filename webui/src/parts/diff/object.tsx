@@ -10,7 +10,7 @@ import { Guard } from '../guard';
 import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
-import { sizeText, visible } from '../words';
+import { integerText, sizeText, visible } from '../words';
 import type { TableFiles } from './comparison';
 import { bytesOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
@@ -79,14 +79,13 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
   );
 }
 
-interface BothProps {
+interface ContentProps {
   repository: string;
   path: string;
-  labels: Sides;
   versions: Versions;
 }
 
-function Both({ labels, versions, ...shared }: BothProps) {
+function Both({ labels, versions, ...shared }: ContentProps & { labels: Sides }) {
   const { left, right } = versions;
   const isEqual = left.stats && right.stats && left.stats.checksum === right.stats.checksum;
   return (
@@ -135,9 +134,7 @@ function Facts({ repository, path, version, label, isDeleted }: FactsProps) {
         {stats ? (
           <dl class="facts small">
             <dt>Size</dt>
-            <dd title={`${stats.size_bytes.toLocaleString('en')} bytes`}>
-              {sizeText(stats.size_bytes)}
-            </dd>
+            <dd title={`${integerText(stats.size_bytes)} bytes`}>{sizeText(stats.size_bytes)}</dd>
             <dt>Stored</dt>
             <dd>
               <Time at={stats.mtime} />
@@ -158,17 +155,9 @@ function Facts({ repository, path, version, label, isDeleted }: FactsProps) {
   );
 }
 
-function Content({
-  repository,
-  path,
-  versions,
-}: {
-  repository: string;
-  path: string;
-  versions: Versions;
-}) {
+function Content({ repository, path, versions }: ContentProps) {
   const { left, right } = versions;
-  if (IMAGE.test(path)) return <Images repository={repository} path={path} versions={versions} />;
+  if (IMAGE.test(path)) return <Images {...{ repository, path, versions }} />;
   const most = Math.max(left.stats?.size_bytes ?? 0, right.stats?.size_bytes ?? 0);
   if (most > LIMITS.compared_bytes) {
     return (
@@ -178,18 +167,10 @@ function Content({
       </Notice>
     );
   }
-  return <SmallContent repository={repository} path={path} versions={versions} />;
+  return <SmallContent {...{ repository, path, versions }} />;
 }
 
-function SmallContent({
-  repository,
-  path,
-  versions,
-}: {
-  repository: string;
-  path: string;
-  versions: Versions;
-}) {
+function SmallContent({ repository, path, versions }: ContentProps) {
   const { left, right } = versions;
   const name = `${repository} ${path} ${left.stats?.checksum} ${right.stats?.checksum}`;
   const { data, failure, reload } = useResource(['contents', name], signal =>
@@ -213,15 +194,7 @@ function LateTableDiff(files: TableFiles) {
   return data ? <data.TableDiff {...files} /> : <Skeleton />;
 }
 
-function Images({
-  repository,
-  path,
-  versions,
-}: {
-  repository: string;
-  path: string;
-  versions: Versions;
-}) {
+function Images({ repository, path, versions }: ContentProps) {
   return (
     <div class={styles.sides}>
       {[versions.left, versions.right].map(({ ref, stats }, side) => (

@@ -71,8 +71,8 @@ export function pairsOf(lines: readonly Line[]): Pair[] {
 
 export const isSame = (pair: Pair) => pair.left?.kind === 'same';
 
-/** Return whether the lines differ in their ends, which do not show. */
-export const endsDiffer = ({ left, right }: Pair) => left?.end !== right?.end;
+/** Return whether two lines beside each other differ in their ends, which do not show. */
+export const endsDiffer = ({ left, right }: Pair) => left && right && left.end !== right.end;
 
 /** Return runs of pairs: those near a change to show, the others to fold. */
 export function foldsOf(pairs: readonly Pair[]): Fold[] {

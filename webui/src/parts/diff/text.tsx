@@ -97,7 +97,7 @@ interface HalfProps {
   line: Line | undefined;
   number: number | undefined;
   /** Whether to say how the line ends. */
-  hasEnd: boolean;
+  hasEnd?: boolean;
 }
 
 function Half({ line, number, hasEnd }: HalfProps) {

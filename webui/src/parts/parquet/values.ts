@@ -2,6 +2,7 @@
 
 import type { LogicalType, ParquetType, SchemaElement } from 'hyparquet';
 import { hex } from '../hex';
+import { integerText } from '../words';
 
 /** As it is stored: an integer of 64 bits or more is a `bigint`, bytes are not decoded yet. */
 export type Raw = boolean | number | bigint | string | Uint8Array;
@@ -22,7 +23,7 @@ const texts = new WeakMap<Uint8Array, string>();
 /** Return all of the bytes, or the first ones. A dictionary has them once for many cells, and so has this. */
 export function bytesText(bytes: Uint8Array, bytes_max = Number.POSITIVE_INFINITY): string {
   if (bytes.length > bytes_max)
-    return `${hex(bytes.subarray(0, bytes_max))}… (${bytes.length.toLocaleString('en')} bytes)`;
+    return `${hex(bytes.subarray(0, bytes_max))}… (${integerText(bytes.length)} bytes)`;
   const text = texts.get(bytes) ?? hex(bytes);
   texts.set(bytes, text);
   return text;

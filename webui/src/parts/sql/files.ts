@@ -2,10 +2,10 @@
 
 import type { AsyncBuffer } from 'hyparquet';
 import { Failure } from '../../api/client';
-import { cellOf, type Line, readLines } from '../lines';
+import { separated } from '../csv';
+import { cellOf, type Line, readLines } from '../json-lines';
 import { openParquet, type ParquetFile, readColumns } from '../parquet/columns';
 import type { Type } from '../parquet/types';
-import { separated } from '../separated';
 import type { Bound, Reading } from './program';
 import {
   type Column,

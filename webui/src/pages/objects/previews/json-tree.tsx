@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { Button } from '../../../parts/button';
-import { countText } from '../../../parts/words';
+import { countText, integerText } from '../../../parts/words';
 import styles from './json-tree.module.css';
 
 const STEP = 200;
@@ -65,7 +65,7 @@ function Children({ value }: { value: object }) {
       ))}
       {keys.length > shown && (
         <Button isSmall onClick={() => setShown(shown + STEP)}>
-          Show more of {keys.length.toLocaleString('en')}
+          Show more of {integerText(keys.length)}
         </Button>
       )}
     </div>

@@ -3,11 +3,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
-import { cellOf, type Line, readLines } from '../../../parts/lines';
-import { separated } from '../../../parts/separated';
+import { separated } from '../../../parts/csv';
+import { cellOf, type Line, readLines } from '../../../parts/json-lines';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { LoadedTable } from '../../../parts/table-view';
-import { LongLine, MoreContent, STEP_BYTES } from './more-content';
+import { LongLine, MoreContent, STEP_BYTES } from '../more-content';
 import type { PreviewProps } from './props';
 
 const SEPARATED = /\.[ct]sv$/i;

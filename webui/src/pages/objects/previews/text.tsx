@@ -7,10 +7,9 @@ import { Button } from '../../../parts/button';
 import { CodeView, languageOf } from '../../../parts/code-view';
 import { hex } from '../../../parts/hex';
 import { Empty, Problem, Skeleton } from '../../../parts/state';
-import { sizeText } from '../../../parts/words';
+import { MoreContent, STEP_BYTES } from '../more-content';
 import type { PreviewProps } from './props';
 
-const STEP_BYTES = 1_000_000;
 const SNIFFED_BYTES = 8192;
 const HEX_BYTES = 512;
 
@@ -29,14 +28,10 @@ export default function TextPreview({ place, stats }: PreviewProps) {
     <div class="stack tight">
       <CodeView text={text} language={languageOf(place.path)} />
       {end < stats.size_bytes && (
-        <div class="bar small">
-          <span class="quiet">
-            The first {sizeText(end)} of {sizeText(stats.size_bytes)}
-          </span>
-          <Button isSmall onClick={() => setWanted(wanted_bytes + STEP_BYTES)}>
-            Show more
-          </Button>
-        </div>
+        <MoreContent
+          {...{ end, size_bytes: stats.size_bytes }}
+          onMore={() => setWanted(wanted_bytes + STEP_BYTES)}
+        />
       )}
     </div>
   );

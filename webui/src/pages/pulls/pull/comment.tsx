@@ -7,6 +7,7 @@ import { type Resource, useAction, useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { Confirm } from '../../../parts/dialog';
 import { AreaField } from '../../../parts/field';
+import { handleSubmit } from '../../../parts/form';
 import { Guard } from '../../../parts/guard';
 import { Markdown } from '../../../parts/markdown';
 import { useRepository } from '../../../parts/repository';
@@ -125,13 +126,7 @@ export function CommentBox({ pull, path, onChange }: BoxProps) {
     onChange();
   });
   return (
-    <form
-      class="form"
-      onSubmit={event => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <form class="form" onSubmit={handleSubmit(run)}>
       <AreaField
         label={path ? 'Comment on this object' : 'Comment'}
         hint="Markdown"
