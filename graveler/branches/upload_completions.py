@@ -7,15 +7,10 @@ first.
 
 from dataclasses import replace
 
+from graveler.branches.confirming import confirm, confirm_conditional, may_be_written
 from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import (
-    after_seal,
-    check_requirement,
-    confirm,
-    confirm_conditional,
-    may_be_written,
-)
+from graveler.branches.staging import after_seal, check_requirement
 from graveler.branches.views import View
 from graveler.entries import entry_value
 from graveler.errors import StaleVersionError

@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 
+from graveler.branches.confirming import confirm
 from graveler.branches.heads import (
     Move,
     move_head,
@@ -19,7 +20,7 @@ from graveler.branches.lookup import (
 )
 from graveler.branches.protection import check_can_commit, check_can_stage
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import confirm, restore_changes
+from graveler.branches.staging import restore_changes
 from graveler.branches.views import View, view_of_branch
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError

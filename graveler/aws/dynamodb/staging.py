@@ -16,8 +16,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from pynamodb.expressions.condition import Condition
-
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import (
@@ -32,6 +30,7 @@ from graveler.aws.dynamodb.coalescing import BatchCall
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
 from graveler.aws.dynamodb.recorded_uploads import has_completed, upload_completion
 from graveler.aws.dynamodb.repositories import repository_key, repository_of
+from graveler.aws.dynamodb.staged_items import says, staged_item, staged_key, staged_of
 from graveler.aws.dynamodb.staged_pages import (
     CHANGES,
     FIRST_PAGE_ITEMS,
@@ -75,19 +74,19 @@ class DynamoStagingStore:
 
     def get(self, token: StagingToken, path: bytes) -> Staged | None:
         raw = self._item_of(token, path)
-        return None if raw is None else _staged_of(raw)
+        return None if raw is None else staged_of(raw)
 
     def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
         found = {raw["token"]["S"]: raw for raw in self._items_of(tokens, path)}
-        return next((_staged_of(found[token]) for token in tokens if token in found), None)
+        return next((staged_of(found[token]) for token in tokens if token in found), None)
 
     def newest_each(
         self, tokens: Sequence[StagingToken], paths: Sequence[bytes]
     ) -> Mapping[bytes, Staged]:
         pairs = [(path, token) for path in paths for token in reversed(tokens)]  # newest last
-        keys = [_key(token, path) for path, token in pairs]
+        keys = [staged_key(token, path) for path, token in pairs]
         found = {
-            (binary(raw["path"]), raw["token"]["S"]): _staged_of(raw)
+            (binary(raw["path"]), raw["token"]["S"]): staged_of(raw)
             for raw in self._tables.get_batch(self._tables.staging, keys)
         }
         return {pair[0]: found[pair] for pair in pairs if pair in found}
@@ -96,23 +95,23 @@ class DynamoStagingStore:
         if len(tokens) == 1:
             raw = self._item_of(tokens[0], path)
             return [] if raw is None else [raw]
-        keys = [_key(token, path) for token in tokens]
+        keys = [staged_key(token, path) for token in tokens]
         return self._tables.get_batch(self._tables.staging, keys)
 
     def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:
-        return self._tables.item(self._tables.staging, _key(token, path))
+        return self._tables.item(self._tables.staging, staged_key(token, path))
 
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
         wanted = [
             (self._tables.refs, branch_key(repository, branch)),
-            (self._tables.staging, _key(token, path)),
+            (self._tables.staging, staged_key(token, path)),
         ]
         found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if found is None else branch_of(found),
-            None if staged is None else _staged_of(staged),
+            None if staged is None else staged_of(staged),
         )
 
     def get_with_repository(
@@ -120,12 +119,12 @@ class DynamoStagingStore:
     ) -> tuple[Repository | None, Branch | None, Staged | None]:
         refs = self._tables.refs
         wanted = [(refs, repository_key(repository.name)), (refs, branch_key(repository, branch))]
-        wanted.append((self._tables.staging, _key(token, path)))
+        wanted.append((self._tables.staging, staged_key(token, path)))
         current, found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if current is None else repository_of(current),
             None if found is None else branch_of(found),
-            None if staged is None else _staged_of(staged),
+            None if staged is None else staged_of(staged),
         )
 
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> StageOutcome:
@@ -177,7 +176,7 @@ class DynamoStagingStore:
     def _stage_at_once(self, token: StagingToken, changes: Sequence[Change], gate: int) -> bool:
         """Stage changes of distinct paths in one transaction; return whether the token is open."""
         check = gates.is_open(self._tables.staging, token, gate)
-        puts = [self._put(_item(token, path, value)) for path, value in changes]
+        puts = [self._put(staged_item(token, path, value)) for path, value in changes]
         try:
             self._tables.transact([*puts, {"ConditionCheck": check}])
         except TransactionCancelledError:
@@ -188,7 +187,9 @@ class DynamoStagingStore:
         return {"Put": {"TableName": self._tables.staging, "Item": item}}
 
     def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
-        puts = [{"PutRequest": {"Item": _item(token, path, value)}} for path, value in changes]
+        puts = [
+            {"PutRequest": {"Item": staged_item(token, path, value)}} for path, value in changes
+        ]
         with deadlines.unseen():
             self._tables.write_batch(self._tables.staging, puts)
 
@@ -202,7 +203,7 @@ class DynamoStagingStore:
     ) -> None:
         token, nonce = branch.staging_token, uuid4().bytes
         item = StagedItem(token, path, value=value, write=nonce)
-        put = self._tables.put(item, _says(expected))
+        put = self._tables.put(item, says(expected))
         try:
             self._tables.transact([{"Put": put}, self._count_edit(repository, branch)])
         except TransactionCancelledError as error:
@@ -236,9 +237,9 @@ class DynamoStagingStore:
         token, path = branch.staging_token, completed.path
         if expected is UNCONDITIONAL:
             gate = gates.is_open(self._tables.staging, token, gates.gate_of(path))
-            staging = [self._put(_item(token, path, value)), {"ConditionCheck": gate}]
+            staging = [self._put(staged_item(token, path, value)), {"ConditionCheck": gate}]
         else:
-            put = self._tables.put(StagedItem(token, path, value=value), _says(expected))
+            put = self._tables.put(StagedItem(token, path, value=value), says(expected))
             staging = [{"Put": put}, self._count_edit(repository, branch)]
         completion = {"Put": upload_completion(self._tables, repository, completed)}
         try:
@@ -262,7 +263,7 @@ class DynamoStagingStore:
     ) -> Task:
         token = branch.staging_token
         puts = [
-            self._tables.put(StagedItem(token, each.path, value=each.value), _says(each.replaces))
+            self._tables.put(StagedItem(token, each.path, value=each.value), says(each.replaces))
             for each in changes
         ]
         edit = self._count_edit(repository, branch)
@@ -382,36 +383,9 @@ class DynamoStagingStore:
     def drop(self, token: StagingToken) -> None:
         # Delete the gates last: until then, no writer can stage an entry that this scan would miss.
         for page in pages(self._tables, token, b"", None, PATHS):
-            self._delete([_key(token, item.path.B) for item in page.Items])
+            self._delete([staged_key(token, item.path.B) for item in page.Items])
         self._delete(gates.keys(token))
 
     def _delete(self, keys: Sequence[Raw]) -> None:
         deletions = [{"DeleteRequest": {"Key": key}} for key in keys]
         self._tables.write_batch(self._tables.staging, deletions)
-
-
-def _key(token: StagingToken, path: bytes) -> Request:
-    return {"token": {"S": token}, "path": {"B": path}}
-
-
-def _says(expected: Staged | None) -> Condition:
-    """Return the condition that the token has exactly the expected entry at the path."""
-    if expected is None:
-        return StagedItem.path.does_not_exist()
-    if expected.value is None:
-        void: Condition = StagedItem.path.exists() & StagedItem.value.does_not_exist()
-        return void
-    equal: Condition = StagedItem.value == expected.value
-    return equal
-
-
-def _item(token: StagingToken, path: bytes, value: bytes | None) -> Request:
-    # Not through the model, which is slow: every write of an object makes an item.
-    item = _key(token, path)
-    if value is not None:
-        item["value"] = {"B": value}
-    return item
-
-
-def _staged_of(raw: Raw) -> Staged:
-    return Staged(binary(raw["value"]) if "value" in raw else None)

@@ -26,10 +26,10 @@ from typing import TypeVar
 
 import msgspec
 
+from graveler.branches.confirming import confirm_conditional
 from graveler.branches.lookup import shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
-from graveler.branches.staging import confirm_conditional
 from graveler.entries import value_entry
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
