@@ -103,6 +103,10 @@ CLAIM_LIFE_S = 2 * 24 * 60 * 60
 # clock is fast; the request is frozen between its event and its change.
 EVENTS_MARGIN_S = 3 * 60 * 60
 
+# Of an upload whose content is stored while it is checked. A refused one leaves this to a
+# collection.
+BESIDE_CHECKS_BYTES_MAX = 1024**2
+
 # A write must end before its data look old. A collection deletes data that are a day old and that
 # no entry names. S3 may date data by the start of their write.
 WRITE_LIFE_S = 12 * 60 * 60

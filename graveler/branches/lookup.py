@@ -140,10 +140,15 @@ def known_repository(engine: Engine, name: str) -> OpenRepository:
         InvalidInputError: the name is malformed.
         NotFoundError: it does not exist.
     """
+    record = remembered_repository(engine, name)
+    return read_repository(engine, name) if record is None else OpenRepository(engine, record)
+
+
+def remembered_repository(engine: Engine, name: str) -> Repository | None:
+    """Return the repository as `known_repository` does, None if this process has to read it."""
     held = engine.repositories.get(name)
-    if held is not None and held[1].is_within(REPOSITORY_AGE_MAX_S, engine.clock.moment()):
-        return OpenRepository(engine, held[0])
-    return read_repository(engine, name)
+    is_young = held is not None and held[1].is_within(REPOSITORY_AGE_MAX_S, engine.clock.moment())
+    return held[0] if held is not None and is_young else None
 
 
 def in_repository(engine: Engine, name: str, read: Callable[[OpenRepository], T]) -> T:

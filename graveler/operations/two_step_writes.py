@@ -69,10 +69,11 @@ def prepare(
     path: bytes,
     *,
     metadata: Mapping[str, str],
+    address: str = "",
     requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> Prepared:
-    """Return a new address for the path's data; `finish` makes them its object.
+    """Return a new address for the path's data, or the given one; `finish` makes them its object.
 
     All checks are made here, so that the content of a refused write is not read.
 
@@ -94,7 +95,7 @@ def prepare(
     if requirement != NO_REQUIREMENT:
         seen = value_on_branch(repo, current, path, read)
         check_requirement(path, seen, requirement)
-    address = new_address(engine.names.new_uid())
+    address = address or new_address(engine.names.new_uid())
     return Prepared(repo, current, path, address, force, since, read)
 
 

@@ -4,9 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from graveler.addresses import new_address
 from graveler.branches.claims import claimed_source
 from graveler.branches.data import of_recorded
-from graveler.branches.lookup import current_branch, object_not_found, shown
+from graveler.branches.lookup import (
+    current_branch,
+    object_not_found,
+    remembered_repository,
+    shown,
+)
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
 from graveler.branches.staging import (
@@ -28,7 +34,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.limits import BESIDE_CHECKS_BYTES_MAX, DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
@@ -51,6 +57,7 @@ def upload(
     path: bytes,
     *,
     read_content: Callable[[], tuple[bytes, str]],
+    body_bytes: int = 0,
     metadata: Mapping[str, str],
     headers: DataHeaders = NO_HEADERS,
     requirement: Requirement = NO_REQUIREMENT,
@@ -58,25 +65,50 @@ def upload(
 ) -> ObjectStat:
     """Store content and make it the object at the path.
 
-    read_content returns content and content type. It is called after all checks, so that the body
-    of a refused request is not decoded.
+    body_bytes: of the body that has the content.
+    read_content: returns content and content type. Unless the body is small, it is called after
+        all checks, so that the body of a refused request is neither decoded nor stored.
 
     Raises:
         GravelerError: as `prepare` and `finish`.
         ThrottledError: the object store cannot store the content now.
     """
-    prepared = prepare(
-        engine,
-        repository,
-        branch,
-        path,
-        metadata=metadata,
-        requirement=requirement,
-        force=force,
-    )
-    content, content_type = read_content()
-    content_type = content_type or DEFAULT_CONTENT_TYPE
-    info = unnamed(lambda: engine.objects.put(prepared.uri, content, content_type, headers=headers))
+    address = new_address(engine.names.new_uid())
+
+    def store(namespace: str) -> tuple[bytes, str, ObjectInfo]:
+        content, content_type = read_content()
+        kind, uri = content_type or DEFAULT_CONTENT_TYPE, f"{namespace}/{address}"
+        info = unnamed(lambda: engine.objects.put(uri, content, kind, headers=headers))
+        return content, kind, info
+
+    def check() -> Prepared:
+        return prepare(
+            engine,
+            repository,
+            branch,
+            path,
+            address=address,
+            metadata=metadata,
+            requirement=requirement,
+            force=force,
+        )
+
+    known = remembered_repository(engine, repository)
+    stored = None
+    if known is None or body_bytes > BESIDE_CHECKS_BYTES_MAX:
+        prepared = check()
+    else:
+        checked = engine.ahead(check)
+        try:
+            stored = store(known.storage_namespace)
+        except GravelerError:
+            checked()  # what it refuses comes first
+            raise
+        prepared = checked()
+    namespace = prepared.repo.record.storage_namespace
+    if stored is None or known is None or known.storage_namespace != namespace:
+        stored = store(namespace)
+    content, content_type, info = stored
     return finish(
         prepared,
         size_bytes=len(content),

@@ -125,6 +125,11 @@ class Request:
         """How the client waits for an outcome: the redirect that it follows says so."""
         return waiting.client_wait_of(self.query)
 
+    @property
+    def body_bytes_max(self) -> int:
+        """The length of the body as it arrived, perhaps in base64."""
+        return len(self._event.get("body") or "")
+
     @cached_property
     def body(self) -> bytes:
         """The body's bytes.

@@ -141,9 +141,11 @@ class DynamoStagingStore:
                 has_failed.set()
             return outcome
 
-        batches = list(gates.batches_of(changes))
+        batches, at_gates = list(gates.batches_of(changes)), gates.successive(changes)
+        if len(batches) == 1:
+            return attempt(batches[0], next(at_gates))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
-            outcomes = list(pool.map(attempt, batches, gates.successive(changes)))
+            outcomes = list(pool.map(attempt, batches, at_gates))
         return StageOutcome(
             [change for outcome in outcomes for change in outcome.refused],
             {path: error for outcome in outcomes for path, error in outcome.failed.items()},

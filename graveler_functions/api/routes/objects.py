@@ -147,6 +147,7 @@ def upload_object(request: Request) -> ApiAnswer:
         request.branch,
         path,
         read_content=read_content,
+        body_bytes=request.body_bytes_max,
         metadata=object_headers.user_metadata_of(request.headers),
         headers=object_headers.of_upload(request.headers),
         requirement=requirement,

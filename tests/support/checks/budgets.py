@@ -273,8 +273,8 @@ BUDGETS = [
     Budget("history of an object", _history, 1, {}, Chain(1, 0), _diverged),
     Budget("last commits of a listing", _last_commits, 1, {}, Chain(1, 0), _diverged),
     Budget("total of a prefix", _total, 2, {}, Chain(2, 0), _diverged),
-    Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}, Chain(3, 1)),
-    Budget("upload if absent", _create_conditionally, 3, {"PUT": 1}, Chain(3, 1)),
+    Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}, Chain(2, 1)),
+    Budget("upload if absent", _create_conditionally, 3, {"PUT": 1}, Chain(2, 1)),
     Budget("stage", _stage, 3, {}, Chain(3, 0)),
     Budget("stage an old address", _stage_old, 4, {}, Chain(4, 0)),
     Budget(

@@ -21,7 +21,12 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.http import object_headers
-from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX, WRITE_LIFE_S
+from graveler.limits import (
+    BESIDE_CHECKS_BYTES_MAX,
+    DELETE_OBJECTS_MAX,
+    USER_METADATA_BYTES_MAX,
+    WRITE_LIFE_S,
+)
 from graveler.model import NO_REQUIREMENT, AddressType, ProtectionRule, Requirement
 from graveler.model.tasks import TaskSettings
 from graveler.operations import (
@@ -85,21 +90,67 @@ def test_a_path_has_1_to_1024_bytes(engine, path):
     put(engine, b"x" * 1024)
 
 
-def test_the_content_of_a_refused_write_is_not_read(world, engine):
+@pytest.fixture
+def remembered(engine, monkeypatch):
+    """The engine, which remembers the repository."""
     put(engine, b"there")
+    monkeypatch.setattr(lookup, "REPOSITORY_AGE_MAX_S", 1_000_000)
+    return engine
 
-    def never():
-        pytest.fail("the body was read")
 
-    for branch, path, error in (
+REFUSED = pytest.mark.parametrize(
+    ("branch", "path", "error"),
+    [
         ("none", b"p", NotFoundError),
         ("main", b"", InvalidInputError),
         ("main", b"there", PreconditionFailedError),
-    ):
-        with pytest.raises(error):
-            writes.upload(
-                engine, REPO, branch, path, read_content=never, metadata={}, requirement=ABSENT
-            )
+    ],
+)
+
+
+@REFUSED
+def test_the_large_content_of_a_refused_write_is_not_read(remembered, branch, path, error):
+    def never():
+        pytest.fail("the body was read")
+
+    with pytest.raises(error):
+        writes.upload(
+            remembered,
+            REPO,
+            branch,
+            path,
+            read_content=never,
+            body_bytes=BESIDE_CHECKS_BYTES_MAX + 1,
+            metadata={},
+            requirement=ABSENT,
+        )
+
+
+@REFUSED
+def test_the_small_content_of_a_refused_write_is_garbage(world, remembered, branch, path, error):
+    before = world.objects.uris()
+    with pytest.raises(error):
+        put(remembered, path, branch=branch, requirement=ABSENT)
+    assert len(world.objects.uris()) == len(before) + 1
+    assert paths(remembered, "main") == [b"there"]
+
+
+def test_a_refusal_comes_before_an_error_of_the_content(remembered):
+    def broken():
+        raise InvalidInputError("no part has the content")
+
+    with pytest.raises(NotFoundError):
+        writes.upload(remembered, REPO, "none", b"p", read_content=broken, metadata={})
+    with pytest.raises(InvalidInputError, match="no part"):
+        writes.upload(remembered, REPO, "main", b"p", read_content=broken, metadata={})
+
+
+def test_content_goes_to_the_namespace_that_the_repository_has_by_now(world, remembered):
+    other = world.engine()
+    repositories.delete(other, REPO)
+    repositories.create(other, name=REPO, storage_namespace="s3://bucket/elsewhere")
+    assert put(remembered, b"p", b"new").physical_address.startswith("s3://bucket/elsewhere/data/")
+    assert content(remembered, "main", b"p") == b"new"
 
 
 def test_too_large_metadata_are_refused(engine):
