@@ -34,10 +34,6 @@ class _PathAddress(Address, frozen=True):
     path: str = ""
 
 
-class _Addresses(msgspec.Struct, frozen=True):
-    addresses: list[_PathAddress] = []
-
-
 class PathError(msgspec.Struct, frozen=True):
     """What went wrong with one object of a request on many."""
 
@@ -47,6 +43,11 @@ class PathError(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"[{self.status_code}] {self.message}"
+
+
+class _Addresses(msgspec.Struct, frozen=True):
+    addresses: list[_PathAddress] = []
+    errors: list[PathError] = []
 
 
 class Linked(msgspec.Struct, frozen=True):
@@ -135,11 +136,12 @@ class RefObjects:
         """Link uploaded data to the path."""
         return self._ask("PUT", f"{_BRANCH}/staging/backing", {"path": path}, ObjectStats, body)
 
-    def addresses(self, paths: list[str]) -> Mapping[str, Address]:
-        """Return new addresses for the data of objects, each with a presigned URL, by path."""
+    def addresses(self, paths: list[str]) -> Mapping[str, Address | PathError]:
+        """Return new addresses for the data of objects, or why there is none, by path."""
         query, body = {"presign": True}, {"paths": paths}
         found = self._ask("POST", f"{_BRANCH}/staging/addresses", query, _Addresses, body)
-        return {each.path: each for each in found.addresses}
+        refused = {each.path or "": each for each in found.errors}
+        return refused | {each.path: each for each in found.addresses if each.presigned_url}
 
     def link_each(self, bodies: Sequence[Mapping[str, object]]) -> Linked:
         """Link uploaded data to the paths that the bodies name."""

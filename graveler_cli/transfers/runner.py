@@ -236,15 +236,18 @@ class _JobRun:
 
     def _start(self, group: Sequence[Job]) -> None:
         """Queue the jobs of a group; those with an address are linked together."""
-        addresses = together.addresses_of(self._objects, group, self._pre_sign)
-        size = sum(job.path in addresses for job in group)
+        found = together.addresses_of(self._objects, group, self._pre_sign)
+        size = sum(isinstance(found.get(job.path), Address) for job in group)
         linked = together.LinkedGroup(self._uploader, self._objects, size, self._end_linked)
         for job in group:
-            address = addresses.get(job.path)
+            address = found.get(job.path)
             if address is None or not isinstance(job, UploadJob):
                 self._files.put(partial(self._run_whole, job))
-            else:
+            elif isinstance(address, Address):
                 self._files.put(partial(self._store, job, address, linked))
+            else:
+                # As of a link: the others may be allowed.
+                self._files.put(partial(self._fail, job, CommandError(str(address))))
 
     def _expect(self, job: Job) -> int:
         """Count a job for the progress; return its bytes."""
@@ -269,7 +272,7 @@ class _JobRun:
 
     def _run_whole(self, job: Job) -> None:
         """Run one of many jobs by itself."""
-        stats = self._try(job, lambda: self._run(job))
+        stats = None if self._hopeless else self._try(job, lambda: self._run(job))
         if stats is not None:
             self._succeed(job, stats)
 
@@ -284,7 +287,10 @@ class _JobRun:
             has_expired = stored is None
             return stored
 
-        stored = self._try(job, store)
+        stored = None if self._hopeless else self._try(job, store)
+        if stored is not None:
+            self._failures_in_a_row = 0
+        # What is stored is linked, even if the rest is not tried.
         self._try(job, lambda: linked.add(stored))
         if has_expired:
             self._run_whole(job)
@@ -297,8 +303,6 @@ class _JobRun:
 
     def _try(self, job: Job, run: Callable[[], T]) -> T | None:
         """Return the result of one of many jobs; None if it fails: count and report that."""
-        if self._hopeless:
-            return None
         try:
             return run()
         except CommandStoppedError:

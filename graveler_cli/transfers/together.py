@@ -24,9 +24,12 @@ OBJECTS_MAX = 1000
 # For fewer, the requests in a row take longer than each file's own.
 OBJECTS_MIN = 10
 BYTES_MAX = 64 * 1024 * 1024
+# The requests and answers of the API have 6 MB. An object with a longer description is alone.
+DESCRIPTION_BYTES_MAX = 1024
 
 _LATER = frozenset({429, 503})
 _UNKNOWN = 500
+_LEFT_OUT = PathError(_UNKNOWN, "the server does not say what became of it")
 
 Linked = Callable[[UploadJob, ObjectStats | CommandError], None]
 
@@ -37,7 +40,9 @@ def grouped(jobs: Iterable[Job], size_of: Callable[[Job], int]) -> Iterator[Sequ
     size_bytes = 0
     for job in jobs:
         job_bytes = size_of(job)
-        is_alone = not isinstance(job, UploadJob) or job_bytes >= PARTS_BYTES_MIN
+        is_alone = (
+            not isinstance(job, UploadJob) or job_bytes >= PARTS_BYTES_MIN or not _is_brief(job)
+        )
         is_full = len(group) == OBJECTS_MAX or size_bytes + job_bytes > BYTES_MAX
         if group and (is_alone or is_full or job.path in group):
             yield list(group.values())
@@ -51,17 +56,25 @@ def grouped(jobs: Iterable[Job], size_of: Callable[[Job], int]) -> Iterator[Sequ
         yield list(group.values())
 
 
+def _is_brief(job: UploadJob) -> bool:
+    texts = (job.path, *job.metadata, *job.metadata.values())
+    try:
+        return len("".join(texts).encode()) <= DESCRIPTION_BYTES_MAX
+    except UnicodeEncodeError:
+        return False  # its own request tells why
+
+
 def addresses_of(
     objects: RefObjects,
     group: Sequence[Job],
     pre_sign: bool | None,  # noqa: FBT001 - as the option
-) -> Mapping[str, Address]:
-    """Return addresses for a group's objects; none for those that had better go alone."""
+) -> Mapping[str, Address | PathError]:
+    """Return addresses for a group's objects, or errors; nothing for what had better go alone."""
     if len(group) < OBJECTS_MIN or not objects.presigns(pre_sign):
         return {}
     try:
         return objects.addresses([job.path for job in group])
-    except (CommandError, UnicodeEncodeError):
+    except CommandError:
         return {}  # each object's own request tells why
 
 
@@ -96,20 +109,28 @@ class LinkedGroup:
             LaterError: some are left still.
         """
         answer = self._objects.link_each([each.link for each in self._stored.values()])
-        for stats in answer.objects:
-            self._linked(self._stored.pop(stats.path).job, stats)
-        later = [error for error in answer.errors if error.status_code in _LATER]
-        for error in answer.errors:
-            if error.status_code not in _LATER:
-                stored = self._stored.pop(error.path or "")
-                self._linked(stored.job, self._outcome(stored, error))
+        outcomes: Sequence[ObjectStats | PathError] = [*answer.objects, *answer.errors]
+        found = {each.path: each for each in outcomes}
+        later = None
+        # In their own order: many errors of one folder must not look like errors of all.
+        for path, stored in list(self._stored.items()):
+            outcome = found.get(path, _LEFT_OUT)
+            if isinstance(outcome, PathError) and outcome.status_code in _LATER:
+                later = outcome
+            else:
+                del self._stored[path]
+                self._linked(stored.job, self._outcome(stored, outcome))
         if later:
-            raise LaterError(str(later[0]), None)
+            raise LaterError(str(later), None)
 
-    def _outcome(self, stored: UnlinkedData, error: PathError) -> ObjectStats | CommandError:
+    def _outcome(
+        self, stored: UnlinkedData, found: ObjectStats | PathError
+    ) -> ObjectStats | CommandError:
+        if isinstance(found, ObjectStats):
+            return found
         # Not one that ends the run: the others may be allowed.
-        refused = CommandError(str(error))
-        if error.status_code != _UNKNOWN:
+        refused = CommandError(str(found))
+        if found.status_code != _UNKNOWN:
             return refused
         try:
             return self._uploader.confirmed(stored.job.path, stored.physical_address, refused)

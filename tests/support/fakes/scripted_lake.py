@@ -57,6 +57,8 @@ class Lake:
     is_graveler: bool = True  # and has requests on many objects
     # The status of the next link of a path, and whether it has its effect nevertheless.
     link_failures: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)  # links that the answer does not mention
+    refused: set[str] = field(default_factory=set)  # paths that get no address of many
     signs_blindly: bool = False  # the API presigns parts of uploads that S3 has ended
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -321,13 +323,16 @@ class _Handler(BaseHTTPRequestHandler):
             case ("POST", "staging/addresses" | "staging/links") if not lake.is_graveler:
                 self.answer(404, {"message": "invalid API endpoint"})
             case ("POST", "staging/addresses"):
-                rows = []
+                rows, errors = [], []
                 for each in json.loads(body)["paths"]:
+                    if each in lake.refused:
+                        errors.append({"path": each, "status_code": 401, "message": "refused"})
+                        continue
                     lake.number += 1
                     address = f"s3://b/data/{lake.number}"
                     url = lake.url(address)
                     rows.append({"path": each, "physical_address": address, "presigned_url": url})
-                self.answer(200, {"addresses": rows, "errors": []})
+                self.answer(200, {"addresses": rows, "errors": errors})
             case ("POST", "staging/links"):
                 linked, errors = [], []
                 for each in json.loads(body)["objects"]:
@@ -337,7 +342,7 @@ class _Handler(BaseHTTPRequestHandler):
                     if status:
                         error = {"path": each["path"], "status_code": status, "message": "failed"}
                         errors.append(error)
-                    else:
+                    elif each["path"] not in lake.left_out:
                         linked.append(lake.row(each["path"]))
                 self.answer(200, {"objects": linked, "errors": errors})
             case ("POST", "staging/pmpu"):

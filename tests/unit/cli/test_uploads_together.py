@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graveler_cli.transfers import together, uploads
+from graveler_cli.transfers import runner, together, uploads
 from graveler_cli.transfers.jobs import DownloadJob, Job, UploadJob
 
 BRANCH = "lakefs://my-repo/main"
@@ -77,6 +77,54 @@ def test_a_refused_link_fails_alone(user, lake, files):
     assert stored(lake).keys() == files.keys() - {"03.csv"}
 
 
+def test_a_link_that_the_answer_leaves_out_is_looked_up(user, lake, files):
+    lake.left_out = {"d/03.csv", "d/04.csv"}
+    lake.link_failures = {"d/04.csv": (0, False)}
+    result = upload(user)
+    assert result.exit_code == 1
+    assert "error: upload d/04.csv: [500] the server does not say" in result.stderr
+    assert "03.csv" not in result.stderr
+    assert stored(lake).keys() == files.keys() - {"04.csv"}
+
+
+def test_files_without_the_right_to_their_paths_fail_alone(user, lake, files):
+    lake.refused = {"d/03.csv"}
+    result = upload(user)
+    assert (result.exit_code, "error: upload d/03.csv: [401] refused" in result.stderr) == (1, True)
+    assert stored(lake).keys() == files.keys() - {"03.csv"}
+
+
+def test_an_address_without_a_url_is_no_address(user, lake, files, monkeypatch):
+    monkeypatch.setattr(lake, "url", lambda *_: None)
+    assert upload(user).exit_code == 0
+    assert stored(lake) == files
+
+
+@pytest.fixture
+def three_failures_in_a_row_end_a_run(monkeypatch):
+    monkeypatch.setattr(runner, "_FAILURES_IN_A_ROW_MAX", 3)
+
+
+@pytest.mark.usefixtures("three_failures_in_a_row_end_a_run")
+def test_failures_with_successes_between_them_do_not_end_a_run(user, lake, files):
+    names = [f"{number:02}.csv" for number in range(0, 30, 5)]
+    for name in names[:3]:
+        lake.fails("PUT", f"/store/data/{int(name[:2]) + 1}?", 403)
+    lake.link_failures = {f"d/{name}": (401, False) for name in names[3:]}
+    result = upload(user, "-p", "1")
+    assert (result.exit_code, result.stderr.count("error: upload d/")) == (1, len(names))
+    assert stored(lake).keys() == files.keys() - set(names)
+
+
+@pytest.mark.usefixtures("three_failures_in_a_row_end_a_run")
+def test_what_is_stored_is_linked_though_the_rest_is_not_tried(user, lake, files):
+    for number in (11, 12, 13):
+        lake.fails("PUT", f"/store/data/{number}?", 403)
+    result = upload(user, "-p", "1")
+    assert (result.exit_code, "the rest was not tried" in result.stderr) == (1, True)
+    assert len(stored(lake)) == 10
+
+
 def test_a_file_that_the_object_store_refuses_fails_alone(user, lake, files):
     lake.fails("PUT", "/store/data/3?", 403)
     result = upload(user)
@@ -121,6 +169,22 @@ def test_groups_are_bounded_in_objects_and_bytes_and_large_files_are_alone(monke
     one, two = jobs(1, 2)
     assert grouped(one, two, one) == [[one, two], [one]]
     assert grouped() == []
+
+
+def test_an_object_with_a_long_description_is_alone():
+    small, _ = jobs(1, 1)
+    large = UploadJob("l", b"", {"key": "é" * 600})
+    assert grouped(small, large, small) == [[small], [large], [small]]
+
+
+def test_a_file_whose_name_or_link_is_no_utf8_fails_alone(user, lake, files, monkeypatch):
+    monkeypatch.setenv("LAKECTL_LOCAL_SYMLINK_SUPPORT", "true")
+    (Path("in") / "11-\udcff").write_text("x")
+    (Path("in") / "12-link").symlink_to("\udcff")
+    result = upload(user)
+    assert (result.exit_code, "2 of 32 failed" in result.stderr) == (1, True)
+    assert stored(lake) == files
+    assert lake.amount("POST", "/staging/links") == 2
 
 
 def test_a_download_is_no_part_of_a_group():
