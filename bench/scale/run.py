@@ -65,13 +65,14 @@ class Scenario:
 
 
 def _longer(state: State) -> State:
-    """Return the state for few sweeps, each of half a second."""
+    """Return the state for few long requests: sweeps, and links of a thousand objects."""
     return replace(state, measured_s=10.0)
 
 
 _FEW, _MANY = (1, 4, 16), (16, 64)
 _ALL = (1, 16, 64, 256)
 _WRITES = "Single writes to one branch"
+_TOGETHER = "Links of a thousand objects a request, to one branch"
 _SPREAD = "Single writes to a branch each"
 _CONDITIONAL = "Conditional writes to one branch"
 _READS = f"Reads of one branch by {scenarios.READERS} clients, by its writers"
@@ -80,6 +81,7 @@ _OF_DEPLOYMENT = "Commits of one change, of a deployment"
 _CLEANUPS = "Cleanups by the one worker, by clients that commit"
 SCENARIOS = (
     Scenario(_WRITES, "writes", NEW, _ALL, scenarios.one_branch),
+    Scenario(_TOGETHER, "links", _longer(NEW), (1, 4), scenarios.together),
     Scenario(_SPREAD, "writes", NEW, _MANY, scenarios.many_branches),
     Scenario(_CONDITIONAL, "writes", NEW, (1, 16, 64), scenarios.conditional),
     Scenario(_READS, "reads", NEW, (0, 64), scenarios.reads_beside_writes),
@@ -89,6 +91,7 @@ SCENARIOS = (
     Scenario("Changes dropped, by changes of the token", "drops", NEW, (2_000,), scenarios.drop),
     Scenario(_WRITES, "writes", SPLIT, (16, 64, 256), scenarios.one_branch),
     Scenario(f"{_WRITES}, ascending paths", "writes", SPLIT, (64,), scenarios.ascending),
+    Scenario(_TOGETHER, "links", _longer(SPLIT), _FEW, scenarios.together),
     Scenario(_SPREAD, "writes", SPLIT, _MANY, scenarios.many_branches),
     Scenario(_OF_REPOSITORY, "commits", SPLIT, _MANY, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", SPLIT, _MANY, scenarios.commits_of_a_deployment),

@@ -9,7 +9,8 @@ from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.limits import TOKEN_RETENTION_S
+from graveler.errors import GravelerError, ThrottledError
+from graveler.limits import LINKS_MAX, TOKEN_RETENTION_S
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement, StagingToken
 from graveler.operations import branches, commits, links, objects, repositories
 from graveler.times import NS_PER_S
@@ -54,6 +55,35 @@ def _link(
         links.link(engine, repository, branch, key, data, requirement=requirement)
 
     load.request("writes", work)
+
+
+def _stored(engine: Engine, path: bytes) -> links.StoredData:
+    """Return data at a new address for the path."""
+    address = links.get_physical_address(engine, "lake", "main", path)
+    return links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1)
+
+
+def _link_together(load: Load, path: Callable[[], bytes]) -> None:
+    """Link as many objects as a request may have; send those again that were not linked."""
+    left = {path() for _ in range(LINKS_MAX)}
+
+    def work(engine: Engine) -> None:
+        nonlocal left
+        begun_s = load.world.time.now_s
+        uploaded = [(each, _stored(engine, each)) for each in left]
+        outcomes = links.link_each(engine, "lake", "main", uploaded)
+        failed = {each for each, found in outcomes if isinstance(found, GravelerError)}
+        load.note("links", begun_s, len(left) - len(failed))
+        left = failed
+        if failed:
+            raise ThrottledError("send them again")
+
+    load.request("requests", work)
+
+
+def together(load: Load, amount: int) -> Sequence[Client]:
+    _create(load, "lake")
+    return [partial(_link_together, load, _scattered(load))] * amount
 
 
 def _scattered(load: Load) -> Callable[[], bytes]:
