@@ -11,7 +11,10 @@ PAGE_AMOUNT_DEFAULT = 100
 PAGE_AMOUNT_MAX = 1000
 
 DELETE_OBJECTS_MAX = 1000
+# Of one request, and the bytes of its body. The answer can be three times as long, and has 6 MB at
+# most.
 LINKS_MAX = 1000
+LINKS_BODY_BYTES_MAX = 1536 * 1024
 # Of one merge; each is checked by itself.
 RESOLUTIONS_MAX = 1000
 

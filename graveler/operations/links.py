@@ -107,7 +107,7 @@ def link(
         GravelerError: the others that `stage` raises.
     """
     repo, current = branch_for_staging(engine, repository, branch, path, force=force)
-    _check_linkable(repo, branch, path, data, check_foreign)
+    _check_address(repo, branch, path, data, check_foreign)
     return stage_data(repo, current, path, data, requirement=requirement)
 
 
@@ -136,15 +136,14 @@ def link_each(
     for path, times in Counter(path for path, _ in objects).most_common(1):
         if times > 1:
             raise InvalidInputError(f"path {shown(path)} occurs {times} times: send it once")
-    repo, current = current_branch(engine, repository, branch)
-    check_can_stage(repo.record, branch, force=force)
+    repo, current = check_linkable(engine, repository, branch, force=force)
     # Nothing needs a claim: issued addresses are young, and no collection deletes foreign data.
     values: dict[bytes, bytes] = {}
     outcomes: dict[bytes, ObjectStat | GravelerError] = {}
     for path, data in objects:
         try:
             check_path(path)
-            _check_linkable(repo, branch, path, data, check_foreign)
+            _check_address(repo, branch, path, data, check_foreign)
             values[path] = entry_value(_entry_of(repo, data))
             outcomes[path] = object_stat(repo.record, path, values[path])
         except GravelerError as error:
@@ -153,7 +152,22 @@ def link_each(
     return [(path, outcomes[path]) for path, _ in objects]
 
 
-def _check_linkable(
+def check_linkable(
+    engine: Engine, repository: str, branch: str, *, force: bool
+) -> tuple[OpenRepository, Branch]:
+    """Return the repository and the branch, if objects may be linked there.
+
+    Raises:
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+    """
+    repo, current = current_branch(engine, repository, branch)
+    check_can_stage(repo.record, branch, force=force)
+    return repo, current
+
+
+def _check_address(
     repo: OpenRepository, branch: str, path: bytes, data: StoredData, check_foreign: CheckForeign
 ) -> None:
     if _is_in_data(repo.record, data.physical_address):

@@ -12,6 +12,8 @@ Graveler has no such requests; its uploads go one by one.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 
+import msgspec
+
 from graveler_cli.errors import CommandError
 from graveler_cli.schemas import ObjectStats
 from graveler_cli.transfers.jobs import Job, UploadJob
@@ -24,7 +26,7 @@ OBJECTS_MAX = 1000
 # For fewer, the requests in a row take longer than each file's own.
 OBJECTS_MIN = 10
 BYTES_MAX = 64 * 1024 * 1024
-# The requests and answers of the API have 6 MB. An object with a longer description is alone.
+# Of the JSON of path and metadata. The API's requests of links have 1.5 MiB at most.
 DESCRIPTION_BYTES_MAX = 1024
 
 _LATER = frozenset({429, 503})
@@ -57,9 +59,8 @@ def grouped(jobs: Iterable[Job], size_of: Callable[[Job], int]) -> Iterator[Sequ
 
 
 def _is_brief(job: UploadJob) -> bool:
-    texts = (job.path, *job.metadata, *job.metadata.values())
     try:
-        return len("".join(texts).encode()) <= DESCRIPTION_BYTES_MAX
+        return len(msgspec.json.encode((job.path, job.metadata))) <= DESCRIPTION_BYTES_MAX
     except UnicodeEncodeError:
         return False  # its own request tells why
 

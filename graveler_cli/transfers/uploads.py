@@ -110,9 +110,9 @@ class Uploader:
             CommandError: the file cannot be read or changed, or the server refused the upload.
         """
         try:
-            job.path.encode()
+            "".join((job.path, *job.metadata.values())).encode()
         except UnicodeEncodeError as error:
-            raise CommandError("the name is not UTF-8: rename the file") from error
+            raise CommandError("its name or metadata are not UTF-8: rename the file") from error
         with LocalContent(job.source) as content:
             if not self._is_presigned(job, content.size_bytes):
                 return self._direct(job, content)

@@ -131,3 +131,21 @@ def test_an_unknown_outcome_differs_from_a_link_without_effect(
     monkeypatch.setattr(type(api.world.staging), "stage", staged)
     assert statuses(link(api, objects)) == {"a": 200, "b": 500, "c": 503}
     assert api.paths() == ["a", "b"]
+
+
+def test_links_whose_answer_would_be_too_large_are_refused_before_any(api: ApiClient) -> None:
+    objects = [{**each, "user_metadata": {"k": "é" * 8_000}} for each in stored(api, *"abcdefgh")]
+    assert statuses(link(api, objects)) == dict.fromkeys("abcdefgh", 200)
+    objects = [{**each, "path": f"{n}{each['path']}"} for n in range(6) for each in objects]
+    reply = link(api, objects)
+    assert (reply.status, "link fewer" in reply.message) == (413, True)
+    assert api.paths() == [*"abcdefgh"]
+
+
+@pytest.mark.parametrize("branch", ["main", "none"])
+def test_a_branch_that_takes_no_links_issues_no_addresses(api: ApiClient, branch: str) -> None:
+    rules = [{"pattern": "main"}]
+    assert api.ask("PUT", "/repositories/repo/settings/branch_protection", rules).status == 204
+    path = f"/repositories/repo/branches/{branch}/staging/addresses"
+    reply = api.ask("POST", path, {"paths": ["a"]})
+    assert reply.status == {"main": 403, "none": 404}[branch]

@@ -4,9 +4,10 @@ from functools import partial
 
 from graveler.access.actions import Action
 from graveler.data_headers import ENCRYPTION
-from graveler.errors import GravelerError
+from graveler.errors import GravelerError, TooLargeError
 from graveler.http.schemas import staging as schemas
 from graveler.http.schemas.objects import PathList
+from graveler.limits import LINKS_BODY_BYTES_MAX
 from graveler.operations import links
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
@@ -29,7 +30,7 @@ _STAGING = "/repositories/<repository>/branches/<branch>/staging"
     "POST",
     f"{_STAGING}/addresses",
     "getPhysicalAddresses",
-    parameters=(PRESIGN, *map(header, ENCRYPTION)),
+    parameters=(PRESIGN, FORCE, *map(header, ENCRYPTION)),
     body=PathList,
     answers={200: schemas.StorageLocations},
     errors=CHANGE,
@@ -38,6 +39,9 @@ _STAGING = "/repositories/<repository>/branches/<branch>/staging"
 def get_physical_addresses(request: Request) -> ApiAnswer:
     paths = request.decode(PathList).paths
     allowed, refused = split_by_right(request, Action.WRITE_OBJECT, paths)
+    links.check_linkable(
+        request.engine, request.repository, request.branch, force=request.query.flag("force")
+    )
     located = [
         schemas.PathLocation(*new_location(request, path.encode()), path=path)
         for path in paths
@@ -62,6 +66,10 @@ def get_physical_addresses(request: Request) -> ApiAnswer:
     )
 )
 def link_physical_addresses(request: Request) -> ApiAnswer:
+    if request.body_bytes_max > LINKS_BODY_BYTES_MAX:
+        raise TooLargeError(
+            f"links of more than {LINKS_BODY_BYTES_MAX} bytes in one request: link fewer objects"
+        )
     described = request.decode(schemas.PathDataList).objects
     allowed, refused = split_by_right(
         request, Action.WRITE_OBJECT, [each.path for each in described]

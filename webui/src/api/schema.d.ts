@@ -6654,6 +6654,7 @@ export interface operations {
         parameters: {
             query?: {
                 presign?: boolean;
+                force?: boolean;
             };
             header?: {
                 "x-amz-server-side-encryption"?: string;
