@@ -85,3 +85,9 @@ test('of several rules for a branch, the greatest number of approvals counts', (
   assert.equal(requiredApprovals(rules, 'other'), 0);
   assert.equal(requiredApprovals(undefined, 'main'), 0);
 });
+
+test('a rule without a number, as the server answers of none, requires no approval', () => {
+  const required = requiredApprovals([{ pattern: 'main' }], 'main');
+  assert.equal(required, 0);
+  assert.equal(approvalsOf(PULL, required).isEnough, true);
+});

@@ -17,13 +17,14 @@ export function useRules(repository: string) {
 
 interface Rule {
   pattern: string;
-  required_approvals: number;
+  /** The server leaves out none. */
+  required_approvals?: number;
 }
 
 /** Return how many approvals a pull request into the branch needs; the greatest number counts. */
 export function requiredApprovals(rules: readonly Rule[] | undefined, branch: string): number {
   const matching = rules?.filter(({ pattern }) => matchesGlob(pattern, branch)) ?? [];
-  return Math.max(0, ...matching.map(({ required_approvals }) => required_approvals));
+  return Math.max(0, ...matching.map(({ required_approvals = 0 }) => required_approvals));
 }
 
 export function isProtected(

@@ -114,7 +114,7 @@ interface RuleListProps extends Omit<CoveredProps, 'pattern'> {
 function RuleList({ rules, isReadOnly, onEdit, onDelete, ...covered }: RuleListProps) {
   return (
     <ul class="rows" aria-label="Rules">
-      {rules.map(({ pattern, required_approvals }) => (
+      {rules.map(({ pattern, required_approvals = 0 }) => (
         <li class="row roomy" key={pattern}>
           <Icon name="lock" />
           <div class="grow">
