@@ -271,6 +271,60 @@ test('comparisons of joined, grouped and nested tables are checked as well', asy
     await assert.rejects(rows(query), /is a text/);
 });
 
+const OPERANDS: [query: string, expected: string | RegExp][] = [
+  ["SELECT avg(zip) FROM 'typed.parquet'", /zip \(string\) is a text, and is used as a number/],
+  ["SELECT zip * 2 FROM 'typed.parquet'", /used as a number/],
+  ["SELECT n, round(zip) FROM 'typed.parquet'", /used as a number/],
+  ["SELECT flag, sum(zip) FROM 'typed.parquet' GROUP BY flag", /zip .* used as a number/],
+  ["SELECT sum(z) FROM (SELECT zip z FROM 'typed.parquet' ORDER BY n LIMIT 1)", /used as a number/],
+  ["SELECT avg(zip) OVER (PARTITION BY flag) FROM 'typed.parquet'", /used as a number/],
+  ["SELECT n FROM 'typed.parquet' WHERE zip", /zip .* is used as true or false.*zip = 'true'/],
+  ["SELECT n FROM 'typed.parquet' WHERE NOT zip", /true or false/],
+  ["SELECT n FROM 'typed.parquet' WHERE zip IS TRUE", /true or false/],
+  ["SELECT n FROM 'typed.parquet' WHERE n = 1 OR zip", /true or false/],
+  ["SELECT CASE WHEN zip THEN 1 END FROM 'typed.parquet'", /true or false/],
+  ["SELECT count(*) FILTER (WHERE zip) FROM 'typed.parquet'", /true or false/],
+  ["SELECT day + 1 FROM 'typed.parquet'", /day \(date\) is a time.*julianday/],
+  ["SELECT max(day) - min(day) FROM 'typed.parquet'", /is a time/],
+  ["SELECT flag, max(at) - min(at) FROM 'typed.parquet' GROUP BY 1", /is a time/],
+  ["SELECT date(at) - date('2026-01-01') FROM 'typed.parquet'", /is a time/],
+  ["SELECT CAST(at AS DATE) FROM 'typed.parquet'", /There is no type DATE\. A day is date\(time\)/],
+  ["SELECT cast(max(at) AS timestamp(3)) FROM 'typed.parquet'", /no type timestamp/],
+  ["SELECT CAST(zip AS boolean) FROM 'typed.parquet'", /no type boolean.*flag = 'true'/],
+  ["SELECT max(date) FROM (SELECT day AS date FROM 'typed.parquet')", '2026-01-02'],
+  ["SELECT (SELECT 'CAST(1 AS DATE)' AS time)", 'CAST(1 AS DATE)'],
+  ["SELECT sum(CAST(zip AS REAL)) FROM 'typed.parquet'", '10502'],
+  ["SELECT flag, sum(CAST(zip AS INTEGER)) FROM 'typed.parquet' GROUP BY 1 LIMIT 1", '0'],
+  ["SELECT strftime('%Y', day) + 1 FROM 'typed.parquet' LIMIT 1", '2027'],
+  ["SELECT julianday(max(day)) - julianday(min(day)) FROM 'typed.parquet'", '1'],
+  ["SELECT sum(zip LIKE '1%') FROM 'typed.parquet'", '1'],
+  ["SELECT sum(zip = '00501' AND flag) FROM 'typed.parquet'", '1'],
+  ["SELECT length(zip) * 2 FROM 'typed.parquet' LIMIT 1", '10'],
+  ["SELECT coalesce(nullif(zip, '00501'), 0) + 1 FROM 'typed.parquet' LIMIT 1", '1'],
+  ["SELECT sum(price) > 1, sum(hash) > 1 FROM 'typed.parquet'", '1'],
+  ["SELECT sum(iif(zip = '00501', n, 0)) FROM 'typed.parquet' ORDER BY zip", '10'],
+  [
+    "SELECT a.n FROM 'typed.parquet' a LEFT JOIN 'typed.parquet' b ON a.zip = b.day AND a.flag LIMIT 1",
+    '10',
+  ],
+  ["SELECT zip, sum(n) FROM 'typed.parquet' GROUP BY zip ORDER BY zip", '00501'],
+  ["SELECT zip, sum(n) OVER (PARTITION BY zip ORDER BY day) FROM 'typed.parquet'", '00501'],
+  [
+    "SELECT max(zip), sum(n), min(day), avg(f) FROM 'typed.parquet' WHERE flag OR zip IS NULL",
+    '00501',
+  ],
+  [
+    "SELECT DISTINCT zip FROM 'typed.parquet' WHERE EXISTS (SELECT 1 FROM 'zones.csv') AND NOT (zip = '2')",
+    '00501',
+  ],
+];
+
+for (const [query, expected] of OPERANDS)
+  test(`takes no text for a number: ${query}`, async () => {
+    if (expected instanceof RegExp) await assert.rejects(rows(query), expected);
+    else assert.equal((await rows(query))[0]?.[0], expected);
+  });
+
 test('names in other capitals are refused only where they are another table', async () => {
   assert.deepEqual(await rows("SELECT ZONES.id, 'Zones.csv' FROM 'zones.csv' Zones WHERE ID = 1"), [
     ['1', 'Zones.csv'],
@@ -620,7 +674,7 @@ test('CSV and JSON lines are tables, whose columns are typed by all their values
       [null, null, null, '2'],
     ],
   ]);
-  assert.throws(() => linesFiles([['a.jsonl', '{"a":1}\nno\n']]), /a.jsonl has 1 lines that/);
+  assert.throws(() => linesFiles([['a.jsonl', '{"a":1}\nno\n']]), /a.jsonl has 1 line that/);
 });
 
 test('a result is saved with its nulls and all digits', () => {

@@ -6,8 +6,9 @@ import { LIMITS } from '../limits';
 import { integerText } from '../words';
 import { checkComparisons } from './comparisons';
 import { addFunctions } from './functions';
-import { escaped, mistakeOf } from './mistakes';
+import { checkCasts, escaped, mistakeOf } from './mistakes';
 import { withNames } from './names';
+import { checkOperands } from './operands';
 import { endOf, isCount, isWriting, type Reading, readingOf, type Step } from './program';
 import type { Progress, Table } from './tables';
 import { affinityOf, type Column, resultText, type SqlValue } from './values';
@@ -47,6 +48,7 @@ export async function runQuery(
   // Comments may come first.
   const first = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*\(?(\w*)/.exec(select)?.[1] ?? '';
   if (!/^(select|with|values)$/i.test(first)) throw new Failure(READ_ONLY, -1);
+  checkCasts(select);
   const sqlite = await database();
   try {
     const run = new Run(sqlite, select, tables);
@@ -220,10 +222,11 @@ class Run {
     );
     // With an index, values are looked up, and not compared.
     this.database.run('PRAGMA automatic_index = off');
-    checkComparisons(
-      this.program(),
-      (page, at) => this.tables.get(pages.get(page) ?? '')?.columns[at],
-    );
+    const compared = this.program();
+    const columnOf = (page: number, at: number) =>
+      this.tables.get(pages.get(page) ?? '')?.columns[at];
+    checkComparisons(compared, columnOf);
+    checkOperands(compared, columnOf);
     this.database.run('PRAGMA automatic_index = on');
     const loads = [...pages].flatMap(([page, name]) => {
       const reading = readingOf(program, page);

@@ -6,6 +6,7 @@ import { separated } from '../csv';
 import { cellOf, type Line, readLines } from '../json-lines';
 import { openParquet, type ParquetFile, readColumns } from '../parquet/columns';
 import type { Type } from '../parquet/types';
+import { countText } from '../words';
 import type { Bound, Reading } from './program';
 import {
   type Column,
@@ -178,7 +179,11 @@ export function textFiles(texts: readonly Text[]): File[] {
 export function linesFiles(texts: readonly Text[]): File[] {
   const read = texts.map(([path, text]) => {
     const lines = readLines(text);
-    if (lines.wrong) throw new Failure(`${path} has ${lines.wrong} lines that are not JSON.`, -1);
+    if (lines.wrong)
+      throw new Failure(
+        `${path} has ${countText(lines.wrong, 'line that is', 'lines that are')} not JSON.`,
+        -1,
+      );
     return lines;
   });
   const columns = [...new Set(read.flatMap(({ keys }) => keys))].map(key =>

@@ -1,5 +1,6 @@
 /** What is wrong with a query, and where. */
 
+import { Failure } from '../../api/client';
 import { withoutTexts } from './names';
 
 /** Characters of the query. */
@@ -22,6 +23,28 @@ const DIALECT: [RegExp, string][] = [
   [/\bqualify\b/i, 'QUALIFY is WHERE around a subquery here.'],
   [/\bgroup\s+by\s+all\b/i, 'GROUP BY names its columns here.'],
 ];
+
+const CAST_TYPE =
+  /\bas\s+(date|time|timestamp|datetime|bool(?:ean)?)\b[^(),]*(?:\(\d*\)[^(),]*)?\)/gi;
+
+/** Refuse casts to types that SQLite has not: it takes them for numbers, so a day becomes its year. */
+export function checkCasts(query: string): void {
+  const code = withoutTexts(query);
+  for (const { index, 0: found, 1: type = '' } of code.matchAll(CAST_TYPE)) {
+    let start = index;
+    for (let depth = 1; start > 0 && depth > 0; ) {
+      start -= 1;
+      if (code[start] === ')') depth += 1;
+      else if (code[start] === '(') depth -= 1;
+    }
+    if (!/\bcast\s*$/i.test(code.slice(0, start))) continue;
+    const advice = /^bool/i.test(type)
+      ? "A truth value is 1 or 0 here: compare the text, as flag = 'true'."
+      : 'A day is date(time) here, and a time datetime(time).';
+    const at = { start: index, end: index + found.length - 1 };
+    throw new Failure(`There is no type ${type}. ${advice}`, -1, at);
+  }
+}
 
 /**
  * Return what SQLite says of the query, and the word that it is about. `told` returns what SQLite says of the beginning of the
