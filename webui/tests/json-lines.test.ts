@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellOf, readLines } from '../src/parts/json-lines';
+import { cellOf, parseExactly, readLines } from '../src/parts/json-lines';
 
 test('any line may bring a new column; its cell is missing in the others', () => {
   const { keys, rows, wrong } = readLines('{"a": 1, "b": null}\n{"b": 2, "c": [3]}\n');
@@ -61,4 +61,15 @@ test('a key that objects inherit is a key as any other', () => {
       [undefined, undefined],
     ],
   );
+});
+
+test('integers keep their digits wherever they are in JSON', () => {
+  assert.deepEqual(
+    parseExactly(
+      '{"a": [9007199254740993, -1152921504606846977], "b": {"c": 1}, "d": "9007199254740993"}',
+    ),
+    { a: [9007199254740993n, -1152921504606846977n], b: { c: 1 }, d: '9007199254740993' },
+  );
+  assert.equal(parseExactly('1152921504606846977'), 1152921504606846977n);
+  assert.throws(() => parseExactly('[9007199254740993'), SyntaxError);
 });

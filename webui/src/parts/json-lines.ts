@@ -30,18 +30,27 @@ export function readLines(text: string): Lines {
   return { keys: [...keys], rows, wrong };
 }
 
+/** Return the text with a mark before each integer that a number would round: it is a text then. */
+function withMarks(text: string): string {
+  return text.replace(/"(?:\\.|[^"\\])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/gi, token =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"\\u0000${token}"` : token,
+  );
+}
+
+/** Return the value of the JSON. An integer that a number would round is a `bigint`, wherever it is. */
+export function parseExactly(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  return JSON.parse(withMarks(text), (_, value: unknown) =>
+    typeof value === 'string' && /^\0-?\d{16,}$/.test(value) ? BigInt(value.slice(1)) : value,
+  );
+}
+
 /**
  * Return the value of the line. An integer that a number would round is a `bigint`; a nested value with such integers is its text.
  */
 function parsed(line: string): unknown {
   if (!/\d{16}/.test(line)) return JSON.parse(line);
-  const marked = line.replace(
-    /"(?:\\.|[^"\\])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/gi,
-    token =>
-      /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))
-        ? `"\\u0000${token}"`
-        : token,
-  );
+  const marked = withMarks(line);
   const exact = (value: unknown): unknown => {
     const text = JSON.stringify(value);
     const plain = text.replace(/"\\u0000(-?\d{16,})"/g, '$1');

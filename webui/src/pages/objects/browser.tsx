@@ -10,7 +10,7 @@ import { SearchBox } from '../../parts/search-box';
 import { firstRows, formatOf } from '../../parts/sql/names';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
-import { countText } from '../../parts/words';
+import { countText, visible } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { CreateRef } from '../refs/create';
 import styles from './browser.module.css';
@@ -52,7 +52,7 @@ export default function ObjectsBrowser() {
   );
   return (
     <DropZone isActive={!readOnly} onDrop={setDropped}>
-      <h1 class="visually-hidden">Objects {path}</h1>
+      <h1 class="visually-hidden">Objects {visible(path)}</h1>
       <div class="stack">
         <Toolbar directory={directory} onUpload={upload} onImport={() => setImporting(true)} />
         <div class="bar">

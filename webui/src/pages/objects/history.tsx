@@ -17,7 +17,7 @@ import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { shortId, sizeText, titleOf } from '../../parts/words';
+import { shortId, sizeText, titleOf, visible } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import styles from './history.module.css';
 import { ObjectNav } from './nav';
@@ -70,7 +70,7 @@ export default function ObjectHistory() {
   const [restored, setRestored] = useState<Version>();
   return (
     <div class="stack">
-      <h1 class="visually-hidden">History of {path || 'all objects'}</h1>
+      <h1 class="visually-hidden">History of {visible(path) || 'all objects'}</h1>
       <RefPicker
         repository={repository}
         value={ref}
@@ -97,7 +97,8 @@ export default function ObjectHistory() {
                 {titleOf(commit)}
               </a>
               <div class="small quiet">
-                {commit.committer}, <Time at={commit.creation_date} />,{' '}
+                {commit.committer && `${commit.committer}, `}
+                <Time at={commit.creation_date} />,{' '}
                 {type && type !== 'removed' && `${sizeText(size_bytes ?? 0)}, `}
                 <span class="mono">{shortId(commit.id)}</span>
               </div>

@@ -17,7 +17,7 @@ import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
-import { integerText, sizeText } from '../../parts/words';
+import { integerText, sizeText, visible } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
 import { DeletedObject } from './deleted';
@@ -45,7 +45,7 @@ export default function ObjectPage() {
   const [stats, isThere = true] = data ?? [];
   return (
     <div class="stack">
-      <h1 class="visually-hidden">{path}</h1>
+      <h1 class="visually-hidden">{visible(path)}</h1>
       <div class="bar">
         <RefPicker
           repository={repository.id}

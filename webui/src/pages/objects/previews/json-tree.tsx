@@ -74,8 +74,10 @@ function Children({ value }: { value: object }) {
 
 function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false);
-  const text = JSON.stringify(value);
-  const kind = value === null ? 'null' : typeof value;
+  // An integer that a number would round; JSON.stringify knows none.
+  const isLong = typeof value === 'bigint';
+  const text = isLong ? String(value) : JSON.stringify(value);
+  const kind = value === null ? 'null' : isLong ? 'number' : typeof value;
   if (text.length <= TEXT_MAX || isWhole) return <span class={styles[kind]}>{text}</span>;
   return (
     <>

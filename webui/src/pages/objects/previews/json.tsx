@@ -5,6 +5,7 @@ import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { CodeView } from '../../../parts/code-view';
+import { parseExactly } from '../../../parts/json-lines';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { JsonTree } from './json-tree';
 import type { PreviewProps } from './props';
@@ -12,7 +13,7 @@ import type { PreviewProps } from './props';
 /** Return the value of the text; nothing if it is no JSON. */
 function parse(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseExactly(text) };
   } catch {
     return undefined;
   }

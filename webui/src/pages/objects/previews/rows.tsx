@@ -7,6 +7,7 @@ import { separated } from '../../../parts/csv';
 import { cellOf, type Line, readLines } from '../../../parts/json-lines';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { LoadedTable } from '../../../parts/table-view';
+import { countText } from '../../../parts/words';
 import { LongLine, MoreContent, STEP_BYTES } from '../more-content';
 import type { PreviewProps } from './props';
 
@@ -46,7 +47,9 @@ export default function RowsPreview({ place, stats }: PreviewProps) {
   return (
     <div class="stack tight">
       {table.wrong > 0 && (
-        <Notice kind="warning">{table.wrong} lines are left out: they are not JSON.</Notice>
+        <Notice kind="warning">
+          {countText(table.wrong, 'line is', 'lines are')} left out: not JSON.
+        </Notice>
       )}
       {isCut && !table.names.length ? (
         <LongLine end={end} />
