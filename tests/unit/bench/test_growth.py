@@ -18,4 +18,4 @@ def test_listings_and_histories_are_measured_and_plotted(tmp_path):
         assert run[LISTINGS].keys() >= {f"{shape}: slowest page" for shape in SHAPES}
         assert run[HISTORIES].keys() >= {"dump", "restore", "log, newest 1,000, warm"}
     assert "slowest page" in (tmp_path / "growth.svg").read_text()
-    assert (tmp_path / "growth.md").read_text().count("\n## ") == 2
+    assert (tmp_path / "growth.md").read_text().count("\n## ") == 3

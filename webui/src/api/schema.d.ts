@@ -2151,7 +2151,7 @@ export interface components {
              * Format: int64
              * @default 0
              */
-            status_code: number;
+            status_code?: number;
             task_id: string;
             update_time: string;
         };
@@ -2167,7 +2167,7 @@ export interface components {
              * Format: int64
              * @default 0
              */
-            status_code: number;
+            status_code?: number;
             task_id: string;
             update_time: string;
         };
@@ -2211,9 +2211,9 @@ export interface components {
         /** BranchCreation */
         BranchCreation: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default false */
-            hidden: boolean;
+            hidden?: boolean;
             name: string;
             source: string;
         };
@@ -2256,17 +2256,17 @@ export interface components {
              *       "metadata": {}
              *     }
              */
-            commit_overrides: components["schemas"]["CommitOverrides"];
+            commit_overrides?: components["schemas"]["CommitOverrides"];
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default null */
-            parent_number: number | null;
+            parent_number?: number | null;
             ref: string;
         };
         /** CommentCreation */
         CommentCreation: {
             /** @default null */
-            path: string | null;
+            path?: string | null;
             text: string;
         };
         /** CommentRow */
@@ -2280,23 +2280,23 @@ export interface components {
         /** CommitCreation */
         CommitCreation: {
             /** @default false */
-            allow_empty: boolean;
+            allow_empty?: boolean;
             /** @default null */
-            date: number | null;
+            date?: number | null;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             message: string;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
         };
         /** CommitOverrides */
         CommitOverrides: {
             /** @default  */
-            message: string;
+            message?: string;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
         };
@@ -2307,12 +2307,12 @@ export interface components {
             /** Format: int64 */
             creation_date: number;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** Format: int64 */
             generation: number;
             message: string;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
             metarange_id: string;
@@ -2340,14 +2340,14 @@ export interface components {
         /** CommunicationPreferences */
         CommunicationPreferences: {
             /** @default  */
-            companyName: string;
+            companyName?: string;
             /** @default  */
-            email: string;
+            email?: string;
             featureUpdates: boolean;
             /** @default  */
-            firstName: string;
+            firstName?: string;
             /** @default  */
-            lastName: string;
+            lastName?: string;
             securityUpdates: boolean;
         };
         /** Config */
@@ -2365,17 +2365,17 @@ export interface components {
         ConfigurationBody: {
             exportPath: string;
             /** @default  */
-            exportStatusPath: string | null;
+            exportStatusPath?: string | null;
             /** @default true */
-            isContinuous: boolean | null;
+            isContinuous?: boolean | null;
             /** @default [] */
-            lastKeysInPrefixRegexp: string[] | null;
+            lastKeysInPrefixRegexp?: string[] | null;
         };
         /** CopyPartSource */
         CopyPartSource: {
             path: string;
             /** @default null */
-            range: string | null;
+            range?: string | null;
             ref: string;
             repository: string;
         };
@@ -2431,7 +2431,7 @@ export interface components {
          */
         ErrorBody: {
             /** @default  */
-            details: string;
+            details?: string;
             message: string;
         };
         /** ErrorMessage */
@@ -2442,7 +2442,7 @@ export interface components {
         ExternalLogin: {
             identityRequest: components["schemas"]["IdentityRequest"];
             /** @default null */
-            token_expiration_duration: number | null;
+            token_expiration_duration?: number | null;
         };
         /** FileLocation */
         FileLocation: {
@@ -2456,7 +2456,7 @@ export interface components {
         /** GroupCreation */
         GroupCreation: {
             /** @default  */
-            description: string;
+            description?: string;
             id: string;
         };
         /** GroupRow */
@@ -2494,7 +2494,7 @@ export interface components {
         ImportCreation: {
             commit: components["schemas"]["CommitCreation"];
             /** @default false */
-            force: boolean;
+            force?: boolean;
             paths: components["schemas"]["ImportLocation"][];
         };
         /** ImportLocation */
@@ -2516,7 +2516,7 @@ export interface components {
             /** Format: int64 */
             ingested_objects: number;
             /** @default  */
-            metarange_id: string;
+            metarange_id?: string;
             update_time: string;
         };
         /** InstallationUsageReport */
@@ -2684,25 +2684,25 @@ export interface components {
         /** Merge */
         Merge: {
             /** @default false */
-            allow_empty: boolean;
+            allow_empty?: boolean;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default  */
-            message: string;
+            message?: string;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
             /** @default {} */
-            resolutions: {
+            resolutions?: {
                 [key: string]: "dest-wins" | "source-wins";
             };
             /** @default null */
-            source_commit_id: string | null;
+            source_commit_id?: string | null;
             /** @default false */
-            squash_merge: boolean;
+            squash_merge?: boolean;
             /** @default  */
-            strategy: string;
+            strategy?: string;
         };
         /**
          * MergeBase
@@ -2748,28 +2748,28 @@ export interface components {
         /** ObjectCopyCreation */
         ObjectCopyCreation: {
             /** @default null */
-            content_type: string | null;
+            content_type?: string | null;
             /** @default {} */
-            encryption: {
+            encryption?: {
                 [key: string]: string;
             };
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default null */
-            headers: {
+            headers?: {
                 [key: string]: string;
             } | null;
             /** @default false */
-            shallow: boolean;
+            shallow?: boolean;
             src_path: string;
             /** @default  */
-            src_physical_address: string;
+            src_physical_address?: string;
             /** @default null */
-            src_ref: string | null;
+            src_ref?: string | null;
             /** @default  */
-            src_repository: string;
+            src_repository?: string;
             /** @default null */
-            user_metadata: {
+            user_metadata?: {
                 [key: string]: string;
             } | null;
         };
@@ -2788,15 +2788,15 @@ export interface components {
         ObjectStageCreation: {
             checksum: string;
             /** @default  */
-            content_type: string;
+            content_type?: string;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default {} */
-            metadata: {
+            metadata?: {
                 [key: string]: string;
             };
             /** @default null */
-            mtime: number | null;
+            mtime?: number | null;
             physical_address: string;
             /** Format: int64 */
             size_bytes: number;
@@ -2843,15 +2843,15 @@ export interface components {
         PathData: {
             checksum: string;
             /** @default  */
-            content_type: string;
+            content_type?: string;
             /** @default null */
-            mtime: number | null;
+            mtime?: number | null;
             path: string;
             /** Format: int64 */
             size_bytes: number;
             staging: components["schemas"]["StagingAddress"];
             /** @default {} */
-            user_metadata: {
+            user_metadata?: {
                 [key: string]: string;
             };
         };
@@ -2882,7 +2882,7 @@ export interface components {
          */
         PolicyDraft: {
             /** @default null */
-            id: string | null;
+            id?: string | null;
             statement: components["schemas"]["StatementBody"][];
         };
         /** PolicyRow */
@@ -2895,37 +2895,37 @@ export interface components {
         /** PrefixCopy */
         PrefixCopy: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /**
              * @default fail
              * @enum {unknown}
              */
-            if_exists: "fail" | "overwrite" | "skip";
+            if_exists?: "fail" | "overwrite" | "skip";
             src_prefix: string;
             /** @default  */
-            src_ref: string;
+            src_ref?: string;
         };
         /** PrefixDeletion */
         PrefixDeletion: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             prefix: string;
         };
         /** PrefixMove */
         PrefixMove: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /**
              * @default fail
              * @enum {unknown}
              */
-            if_exists: "fail" | "overwrite" | "skip";
+            if_exists?: "fail" | "overwrite" | "skip";
             src_prefix: string;
         };
         /** PrefixRestore */
         PrefixRestore: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             prefix: string;
             ref: string;
         };
@@ -2952,7 +2952,7 @@ export interface components {
         /** PrepareUncommitted */
         PrepareUncommitted: {
             /** @default null */
-            continuation_token: string | null;
+            continuation_token?: string | null;
         };
         /** PreparedCommits */
         PreparedCommits: {
@@ -2995,7 +2995,7 @@ export interface components {
          */
         PrincipalCreation: {
             /** @default null */
-            settings: Record<string, never> | unknown[] | null;
+            settings?: Record<string, never> | unknown[] | null;
         };
         /** PrincipalRow */
         PrincipalRow: {
@@ -3009,7 +3009,7 @@ export interface components {
         ProtectionRuleBody: {
             pattern: string;
             /** @default null */
-            required_approvals: number | null;
+            required_approvals?: number | null;
         };
         /** ProtectionRulePattern */
         ProtectionRulePattern: {
@@ -3022,7 +3022,7 @@ export interface components {
              * Format: int64
              * @default 0
              */
-            required_approvals: number;
+            required_approvals?: number;
         };
         /** PullRequestCreated */
         PullRequestCreated: {
@@ -3031,10 +3031,10 @@ export interface components {
         /** PullRequestCreation */
         PullRequestCreation: {
             /** @default  */
-            description: string;
+            description?: string;
             destination_branch: string;
             /** @default [] */
-            reviewers: string[];
+            reviewers?: string[];
             source_branch: string;
             title: string;
         };
@@ -3053,12 +3053,12 @@ export interface components {
             destination_branch: string;
             id: string;
             /** @default false */
-            is_contained: boolean;
+            is_contained?: boolean;
             merged_commit_id?: string;
             /** @default [] */
-            reviewers: string[];
+            reviewers?: string[];
             /** @default [] */
-            reviews: components["schemas"]["ReviewRow"][];
+            reviews?: components["schemas"]["ReviewRow"][];
             source_branch: string;
             status: string;
             title: string;
@@ -3072,19 +3072,19 @@ export interface components {
         /** PullRequestUpdate */
         PullRequestUpdate: {
             /** @default null */
-            description: string | null;
+            description?: string | null;
             /** @default null */
-            reviewers: string[] | null;
+            reviewers?: string[] | null;
             /** @default null */
-            status: components["schemas"]["PullRequestStatus"] | null;
+            status?: components["schemas"]["PullRequestStatus"] | null;
             /** @default null */
-            title: string | null;
+            title?: string | null;
         };
         /** RecordedPartCopy */
         RecordedPartCopy: {
             copy_source: components["schemas"]["CopyPartSource"];
             /** @default  */
-            src_physical_address: string;
+            src_physical_address?: string;
         };
         /** RecordedPartRow */
         RecordedPartRow: {
@@ -3100,22 +3100,22 @@ export interface components {
         RecordedUploadCompletion: {
             parts: components["schemas"]["Part"][];
             /** @default null */
-            size_bytes: number | null;
+            size_bytes?: number | null;
         };
         /** RecordedUploadCreation */
         RecordedUploadCreation: {
             /** @default  */
-            content_type: string;
+            content_type?: string;
             /** @default {} */
-            encryption: {
+            encryption?: {
                 [key: string]: string;
             };
             /** @default {} */
-            headers: {
+            headers?: {
                 [key: string]: string;
             };
             /** @default {} */
-            user_metadata: {
+            user_metadata?: {
                 [key: string]: string;
             };
         };
@@ -3145,20 +3145,20 @@ export interface components {
             branches_meta_range_id: string;
             commits_meta_range_id: string;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             tags_meta_range_id: string;
         };
         /** RepositoryCreation */
         RepositoryCreation: {
             /** @default main */
-            default_branch: string;
+            default_branch?: string;
             name: string;
             /** @default false */
-            read_only: boolean;
+            read_only?: boolean;
             /** @default false */
-            sample_data: boolean;
+            sample_data?: boolean;
             /** @default  */
-            storage_id: string;
+            storage_id?: string;
             storage_namespace: string;
         };
         /** RepositoryMetadataKeys */
@@ -3184,25 +3184,25 @@ export interface components {
         /** ResetCreation */
         ResetCreation: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default  */
-            path: string;
+            path?: string;
             /** @enum {unknown} */
             type: "common_prefix" | "object" | "reset";
         };
         /** RevertCreation */
         RevertCreation: {
             /** @default false */
-            allow_empty: boolean;
+            allow_empty?: boolean;
             /**
              * @default {
              *       "message": "",
              *       "metadata": {}
              *     }
              */
-            commit_overrides: components["schemas"]["CommitOverrides"];
+            commit_overrides?: components["schemas"]["CommitOverrides"];
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** Format: int64 */
             parent_number: number;
             ref: string;
@@ -3259,7 +3259,7 @@ export interface components {
         RunCreation: {
             dry_run: boolean;
             /** @default null */
-            maximum_deletions: number | null;
+            maximum_deletions?: number | null;
         };
         /**
          * RunRow
@@ -3280,7 +3280,7 @@ export interface components {
             /** Format: int64 */
             end_time?: number;
             /** @default  */
-            error: string;
+            error?: string;
             /** Format: int64 */
             failed_objects?: number;
             /** Format: int64 */
@@ -3288,21 +3288,21 @@ export interface components {
             /** Format: int64 */
             marked_objects?: number;
             /** @default  */
-            requested_by: string;
+            requested_by?: string;
             run_id: string;
             /** Format: int64 */
             start_time?: number;
             /** @enum {unknown} */
             state: "failed" | "running" | "succeeded";
             /** @default  */
-            text: string;
+            text?: string;
             /** @default [] */
-            warnings: string[];
+            warnings?: string[];
         };
         /** Setup */
         Setup: {
             /** @default null */
-            key: components["schemas"]["NewAccessKey"] | null;
+            key?: components["schemas"]["NewAccessKey"] | null;
             username: string;
         };
         /** SetupState */
@@ -3325,16 +3325,16 @@ export interface components {
         StagingMetadata: {
             checksum: string;
             /** @default  */
-            content_type: string;
+            content_type?: string;
             /** @default false */
-            force: boolean;
+            force?: boolean;
             /** @default null */
-            mtime: number | null;
+            mtime?: number | null;
             /** Format: int64 */
             size_bytes: number;
             staging: components["schemas"]["StagingAddress"];
             /** @default {} */
-            user_metadata: {
+            user_metadata?: {
                 [key: string]: string;
             };
         };
@@ -3345,7 +3345,7 @@ export interface components {
         StatementBody: {
             action: string[];
             /** @default {} */
-            condition: {
+            condition?: {
                 [key: string]: {
                     [key: string]: string[];
                 };
@@ -3427,7 +3427,7 @@ export interface components {
         /** TagCreation */
         TagCreation: {
             /** @default false */
-            force: boolean;
+            force?: boolean;
             id: string;
             ref: string;
         };
@@ -3441,19 +3441,19 @@ export interface components {
          */
         TaskRow: {
             /** @default  */
-            branch: string;
+            branch?: string;
             creation_time: string;
             error?: components["schemas"]["ErrorBody"];
             id: string;
             /** @default false */
-            is_cancelled: boolean;
+            is_cancelled?: boolean;
             kind: string;
             /** Format: int64 */
             objects_done: number;
             /** Format: int64 */
             objects_known: number;
             /** @default {} */
-            result: {
+            result?: {
                 [key: string]: string;
             };
             state: string;
@@ -3461,7 +3461,7 @@ export interface components {
              * Format: int64
              * @default 0
              */
-            status_code: number;
+            status_code?: number;
             update_time: string;
             user: string;
         };
@@ -3472,7 +3472,7 @@ export interface components {
         TaskStatus: {
             done: boolean;
             /** @default  */
-            error: string;
+            error?: string;
             id: string;
             refs?: components["schemas"]["RefsDumpBody"];
             update_time: string;
@@ -3484,7 +3484,7 @@ export interface components {
         /** UnderlyingProperties */
         UnderlyingProperties: {
             /** @default {} */
-            headers: {
+            headers?: {
                 [key: string]: string;
             };
             storage_class?: string;
@@ -3496,11 +3496,11 @@ export interface components {
         /** UploadCompletion */
         UploadCompletion: {
             /** @default  */
-            content_type: string;
+            content_type?: string;
             parts: components["schemas"]["Part"][];
             physical_address: string;
             /** @default {} */
-            user_metadata: {
+            user_metadata?: {
                 [key: string]: string;
             };
         };
@@ -3526,7 +3526,7 @@ export interface components {
         UserCreation: {
             id: string;
             /** @default false */
-            invite_user: boolean;
+            invite_user?: boolean;
         };
         /** UserMetadataUpdate */
         UserMetadataUpdate: {

@@ -35,9 +35,9 @@ export function isOpen({ state }: Pick<Task, 'state'>): boolean {
 
 /** Return why the task ended without its effect, if it did. */
 export function failureOfTask(task: Task): Failure | undefined {
-  if (task.state === 'cancelled') return new Failure('It was cancelled.', task.status_code);
-  if (task.state !== 'failed') return undefined;
-  return failureOfAnswer(task.status_code, task.error);
+  const status = task.status_code ?? 0;
+  if (task.state === 'cancelled') return new Failure('It was cancelled.', status);
+  return task.state === 'failed' ? failureOfAnswer(status, task.error) : undefined;
 }
 
 /** Ask for the work again and again until it has ended. */

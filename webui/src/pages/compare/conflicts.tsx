@@ -13,7 +13,7 @@ import { agoText, countText, shortId, sizeText, visible } from '../../parts/word
 import styles from './conflicts.module.css';
 
 /** Whose object is taken, by path. */
-export type Resolutions = Schemas['Merge']['resolutions'];
+export type Resolutions = NonNullable<Schemas['Merge']['resolutions']>;
 type Winner = Resolutions[string];
 
 /** The most that a merge takes. */

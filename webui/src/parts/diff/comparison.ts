@@ -75,8 +75,8 @@ async function tableOf(path: string, bytes: ArrayBuffer): Promise<Table | undefi
   if (/\.parquet$/i.test(path)) return parquetTable(bytes, isSmall);
   const text = utf8Text(bytes);
   if (text === undefined) return undefined;
-  const { columns, rows } = separated(path, text);
-  if (!isSmall(columns.length, rows.length)) return undefined;
+  const { columns, rows, open } = separated(path, text);
+  if (open || !isSmall(columns.length, rows.length)) return undefined;
   const isNumber = (at: number) => areNumbers(rows.map(row => row[at]));
   return { columns: distinct(columns).map((name, at) => ({ name, isNumber: isNumber(at) })), rows };
 }

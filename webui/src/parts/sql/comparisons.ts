@@ -107,7 +107,7 @@ const NUMBER_ADVICE: Advice = [
 ];
 const textAdvice = (name: string): Advice => [
   'is a text',
-  `Write the number in quotes, or CAST(${name} AS REAL).`,
+  `Write what the text says in quotes, or CAST(${name} AS REAL), for which other texts are 0.`,
 ];
 
 const FORMS: Record<string, string> = {

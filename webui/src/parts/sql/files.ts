@@ -156,7 +156,9 @@ export type Text = readonly [path: string, text: string];
 /** Return the files of one table: columns of one name have the same type in all of them. */
 export function textFiles(texts: readonly Text[]): File[] {
   const read = texts.map(([path, text]) => {
-    const { columns, rows } = separated(path, text);
+    const { columns, rows, open } = separated(path, text);
+    if (open)
+      throw new Failure(`${path} has a quote in line ${open} that is not closed. Correct it.`, -1);
     return { names: columns.map((name, at) => name || `column${at + 1}`), rows };
   });
   const valuesOf = (name: string) =>

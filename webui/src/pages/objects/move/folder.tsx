@@ -11,7 +11,7 @@ import { countText } from '../../../parts/words';
 import { cancelTask, useTasks, WorkView } from '../../../parts/work';
 import type { MoveProps } from './props';
 
-type IfExists = Schemas['PrefixMove']['if_exists'];
+type IfExists = NonNullable<Schemas['PrefixMove']['if_exists']>;
 
 const CHOICES: { value: IfExists; text: string }[] = [
   { value: 'fail', text: 'Stop there' },

@@ -14,19 +14,20 @@ import type { PreviewProps } from './props';
 const SEPARATED = /\.[ct]sv$/i;
 
 /** Return the table of separated values, or of JSON lines: these have a column for each key of any line. */
-function tableOf(path: string, text: string) {
+function tableOf(path: string, text: string, isCut: boolean) {
   if (SEPARATED.test(path)) {
-    const { columns, rows } = separated(path, text);
+    const { columns, rows, open } = separated(path, text);
     return {
       names: columns,
       rows,
-      wrong: 0,
+      wrong: open && !isCut ? `Line ${open} has a quote that is not closed.` : '',
       read: (row: unknown, at: number) => (row as string[])[at],
     };
   }
   const { keys, rows, wrong } = readLines(text);
   const read = (row: unknown, at: number) => cellOf(row as Line, keys[at] ?? '');
-  return { names: keys, rows, wrong, read };
+  const left = countText(wrong, 'line is', 'lines are');
+  return { names: keys, rows, wrong: wrong ? `${left} left out: not JSON.` : '', read };
 }
 
 export default function RowsPreview({ place, stats }: PreviewProps) {
@@ -40,17 +41,14 @@ export default function RowsPreview({ place, stats }: PreviewProps) {
   const table = useMemo(() => {
     if (data === undefined) return undefined;
     // The last line may be cut.
-    return tableOf(place.path, isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data);
+    const text = isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data;
+    return tableOf(place.path, text, isCut);
   }, [data, isCut, place.path]);
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!table) return <Skeleton lines={8} />;
   return (
     <div class="stack tight">
-      {table.wrong > 0 && (
-        <Notice kind="warning">
-          {countText(table.wrong, 'line is', 'lines are')} left out: not JSON.
-        </Notice>
-      )}
+      {table.wrong && <Notice kind="warning">{table.wrong}</Notice>}
       {isCut && !table.names.length ? (
         <LongLine end={end} />
       ) : (
