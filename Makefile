@@ -104,7 +104,7 @@ lock: ## Compile all files of requirements anew (needs uv)
 page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_functions/web/page (needs node)
 	@mkdir -p build
 	@$(PYTHON) -c 'from graveler_functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
-	@cd webui && npx openapi-typescript ../build/openapi.json --default-non-nullable=false --output src/api/schema.d.ts
+	@cd webui && npm run types -- ../build/openapi.json --output src/api/schema.d.ts
 	@npm --prefix webui run build
 	@$(PYTHON) -m tests.architecture.web_sources
 

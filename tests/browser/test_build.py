@@ -84,7 +84,7 @@ def test_the_types_of_the_page_are_those_of_the_api(workplace, tmp_path):
     described = tmp_path / "openapi.json"
     described.write_text(document(API_PREFIX))
     made = tmp_path / "schema.d.ts"
-    run(workplace, "npx", "openapi-typescript", str(described), "--output", str(made))
+    run(workplace, "npm", "run", "types", "--", str(described), "--output", str(made))
     committed = SOURCES / "src" / "api" / "schema.d.ts"
     assert made.read_text() == committed.read_text(), REMEDY
 

@@ -226,7 +226,10 @@ const COMPARED: [condition: string, expected: string[] | RegExp][] = [
   ['f IS NULL', ['9']],
   ['flag', ['10']],
   ["flag = 'true'", /1 or 0 for a boolean/],
-  ['zip = 501', /zip \(string\) is a text, and is compared with 501\. Write what the text says in quotes/],
+  [
+    'zip = 501',
+    /zip \(string\) is a text, and is compared with 501\. Write what the text says in quotes/,
+  ],
   ['zip IN (1, 2, 501)', /zip \(string\) is a text/],
   ['zip > n + 1', /compared with a number/],
   ['CAST(zip AS REAL) = 501', ['10']],
