@@ -90,9 +90,14 @@ def may_be_written(path: bytes) -> UnknownOutcomeError:
     )
 
 
-def may_all_be_written(paths: Iterable[bytes]) -> dict[bytes, GravelerError]:
-    """Return the error of each of the paths."""
-    return {path: may_be_written(path) for path in paths}
+def may_all_be_written(
+    paths: Iterable[bytes], cause: GravelerError | None = None
+) -> dict[bytes, GravelerError]:
+    """Return the error of each of the paths, which nobody could confirm because of the cause."""
+    errors: dict[bytes, GravelerError] = {path: may_be_written(path) for path in paths}
+    for error in errors.values():
+        error.__cause__ = cause
+    return errors
 
 
 def _if_exists(repo: OpenRepository, branch: Branch) -> Branch | None:

@@ -150,7 +150,7 @@ def stage_each(
             after, missed = confirmed(repo, branch, accepted)
             branch = _next_branch(repo, branch, after) if refused else branch
         except GravelerError as error:
-            return failed | may_all_be_written(missed) | dict.fromkeys(dict(refused), error)
+            return failed | may_all_be_written(missed, error) | dict.fromkeys(dict(refused), error)
         failed |= may_all_be_written(missed)
         if not refused:
             return failed

@@ -2,7 +2,8 @@
 
 The transaction that makes work registers it with its due time. A sweep removes work from the
 register only when it is done, so the next sweep continues a stopped one. Doing a piece twice does
-no harm. A piece that fails is registered again for an hour later, so it does not block the others.
+no harm. Pieces are done side by side, so a large one delays only the end of its sweep. A piece that
+fails is registered again for an hour later, so it does not block the others.
 """
 
 from contextlib import suppress
@@ -24,7 +25,12 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import StagingToken
 from graveler.ports import StagingStore
+from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
+
+# Pieces wait for the store most of the time, and each has a partition of its own. More would need
+# more processor than the function has.
+_PIECES_AT_ONCE = 4
 
 # The delay of a failed piece.
 POSTPONED_NS = 60 * 60 * NS_PER_S
@@ -88,15 +94,19 @@ class CleanupStore:
 
         A result with fewer pieces means that no more are due.
         """
-        cleanups = self.due(now_ns, amount)
-        failures: list[Exception] = []
-        for cleanup in cleanups:
+
+        def attempt(cleanup: Cleanup) -> Exception | None:
             try:
                 self._do(cleanup)
             except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self._postpone(cleanup, now_ns + POSTPONED_NS)
-                failures.append(error)
-        return SweepResult(len(cleanups) - len(failures), tuple(failures))
+                return error
+            return None
+
+        cleanups = self.due(now_ns, amount)
+        with ContextThreads(_PIECES_AT_ONCE) as pool:
+            failures = tuple(error for error in pool.map(attempt, cleanups) if error)
+        return SweepResult(len(cleanups) - len(failures), failures)
 
     def _end_offer(self, offer: Cleanup) -> bool:
         """End the offer, so no branch can take the token; return False if a branch has taken it."""
