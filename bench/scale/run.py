@@ -87,7 +87,7 @@ SCENARIOS = (
     Scenario(_READS, "reads", NEW, (0, 64), scenarios.reads_beside_writes),
     Scenario(_OF_REPOSITORY, "commits", NEW, _FEW, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", NEW, _FEW, scenarios.commits_of_a_deployment),
-    Scenario(_CLEANUPS, "cleanups", _longer(NEW), (4,), scenarios.with_cleanup),
+    Scenario(_CLEANUPS, "cleanups", _longer(NEW), (4, 16), scenarios.with_cleanup),
     Scenario("Changes dropped, by changes of the token", "drops", NEW, (2_000,), scenarios.drop),
     Scenario(_WRITES, "writes", SPLIT, (16, 64, 256), scenarios.one_branch),
     Scenario(f"{_WRITES}, ascending paths", "writes", SPLIT, (64,), scenarios.ascending),
@@ -95,7 +95,7 @@ SCENARIOS = (
     Scenario(_SPREAD, "writes", SPLIT, _MANY, scenarios.many_branches),
     Scenario(_OF_REPOSITORY, "commits", SPLIT, _MANY, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", SPLIT, _MANY, scenarios.commits_of_a_deployment),
-    Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), (4,), scenarios.with_cleanup),
+    Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), (4, 16), scenarios.with_cleanup),
     *(
         Scenario(f"{_WRITES}, {n} gates", "writes", UNLIMITED, _ALL, scenarios.one_branch, n)
         for n in (1, 8, 25, 64)
