@@ -289,7 +289,9 @@ function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowPro
           {visible(text)}
         </button>
       </span>
-      {row.size_bytes ? <span class="small quiet number">{sizeText(row.size_bytes)}</span> : null}
+      {row.size_bytes !== undefined && (
+        <span class="small quiet number">{sizeText(row.size_bytes)}</span>
+      )}
       {row.type === 'removed' && (
         <LinkButton
           kind="ghost"
