@@ -2,10 +2,8 @@
 
 import { Failure } from '../../api/client';
 import { AFFINITY, type Bound, constantOf, constantsOf, type Step, TEXT } from './program';
+import { type Slot, setterOf } from './registers';
 import { type Column, isWide } from './values';
-
-/** A register, as it is at a step of the program. */
-type Slot = [address: number, register: number];
 
 interface Comparison {
   side: Slot;
@@ -47,13 +45,6 @@ function* comparisonsOf(program: readonly Step[]): Generator<Comparison> {
   }
 }
 
-/** Which register a step sets, by its code. */
-const SETS: [codes: RegExp, register: 'p1' | 'p2' | 'p3'][] = [
-  [/^(AggFinal|Cast)$/, 'p1'],
-  [/^(Integer|Int64|Real|String8|Null|Copy|SCopy|Move|Not|BitNot|Rowid)$/, 'p2'],
-  [/^(Column|Concat|And|Or|Bit.*|Function|PureFunc|Add|Subtract|Multiply|Divide|Remainder)$/, 'p3'],
-];
-
 /** Steps that always set a text, and those that always set a number, with the functions that they call. */
 const TEXTS =
   /^Concat|^\w+ (strftime|(date)?time|date|date_trunc|substr(ing)?|lower|upper|[lr]?trim|replace|printf|format)\(/;
@@ -66,18 +57,13 @@ export function checkComparisons(
   columnOf: (page: number, at: number) => Column | undefined,
 ): void {
   const constants = constantsOf(program);
-  const setterOf = ([address, register]: Slot) =>
-    program.findLast(step => {
-      const [, sets] = SETS.find(([codes]) => codes.test(step.code)) ?? [];
-      return step.address < address && sets && step[sets] === register;
-    });
   const actOf = (step: Step | undefined) => `${step?.code} ${step?.p4}`;
   for (const { side, other, affinity, asks } of comparisonsOf(program)) {
-    const setter = setterOf(other);
+    const setter = setterOf(program, other);
     const constant = constants.get(other[1]) ?? (setter && constantOf(setter));
     const value = constant ?? (NUMBERS.test(actOf(setter)) ? Number.NaN : undefined);
     if (value === undefined) continue;
-    const read = setterOf(side);
+    const read = setterOf(program, side);
     const table = program.find(({ code, p1 }) => code === 'OpenRead' && p1 === read?.p1);
     const column = read?.code === 'Column' && table ? columnOf(table.p2, read.p2) : undefined;
     const isText = affinity === TEXT || TEXTS.test(actOf(read));

@@ -2,10 +2,8 @@
 
 import { Failure } from '../../api/client';
 import type { Step } from './program';
+import { copiedBy, type Slot, setterOf } from './registers';
 import { affinityOf, type Column } from './values';
-
-/** A register, as it is at a step of the program. */
-type Slot = [address: number, register: number];
 
 type Use = 'number' | 'truth';
 
@@ -26,37 +24,13 @@ function* operandsOf(program: readonly Step[]): Generator<[Slot, Use]> {
   }
 }
 
-const SETS_P1 = /^(AggFinal|Cast)$/;
-const SETS_P2 =
-  /^(Integer|Int64|Real|String8|Blob|Null|Not|BitNot|Rowid|NewRowid|Sequence|Count|IsTrue|ZeroOrNull)$/;
-const SETS_P3 =
-  /^(Column|AggValue|Concat|And|Or|Bit.*|Function|PureFunc|Add|Subtract|Multiply|Divide|Remainder|MakeRecord)$/;
-
-/** Return the register that the step copies to this one. */
-function copiedBy({ code, p1, p2, p3 }: Step, register: number): number | undefined {
-  const more = { Copy: p3, SCopy: 0, Move: p3 - 1 }[code];
-  const isCopied = more !== undefined && register >= p2 && register <= p2 + more;
-  return isCopied ? p1 + register - p2 : undefined;
-}
-
-function isSetBy(step: Step, register: number): boolean {
-  const { code, p1, p2, p3 } = step;
-  return (
-    (SETS_P1.test(code) && p1 === register) ||
-    (SETS_P2.test(code) && p2 === register) ||
-    (SETS_P3.test(code) && p3 === register) ||
-    copiedBy(step, register) !== undefined
-  );
-}
-
 /** Return the step that read or made the value of the register, through copies, sorters, tables of the program, `min` and `max`. */
 function originOf(program: readonly Step[], [address, register]: Slot): Step | undefined {
   let slot: Slot | undefined = [address, register];
   for (let depth = 0; slot && depth < ORIGIN_STEPS; depth++) {
-    const [before, wanted]: Slot = slot;
-    const step = program.findLast(each => each.address < before && isSetBy(each, wanted));
+    const step = setterOf(program, slot);
     if (!step) return undefined;
-    const source = sourceOf(program, step, wanted);
+    const source = sourceOf(program, step, slot[1]);
     if (!source) return step;
     slot = source;
   }
