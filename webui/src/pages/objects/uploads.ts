@@ -8,7 +8,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import { type Failure, failureOf } from '../../api/client';
 import { PARALLEL } from './bucket';
-import { send } from './transfer';
+import { isLarge, send } from './transfer';
 import { abandon } from './upload-parts';
 
 export type State = 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled';
@@ -38,8 +38,13 @@ export const counts = signal(NONE);
 /** Whether files are being sent, whatever page is shown. */
 export const isUploading = computed(() => counts.value.waiting + counts.value.sending > 0);
 
+/** How many small files have an address, or wait for one, or for their link. */
+const IN_HAND = 64;
+/** Their bytes are sent before their addresses expire. */
+const IN_HAND_BYTES = 64 * 1024 ** 2;
+
 const queue: Upload[] = [];
-const running = new Map<number, AbortController>();
+const running = new Map<Upload, AbortController>();
 let count = 0;
 
 export function isActive({ status }: Upload): boolean {
@@ -56,7 +61,7 @@ function change(upload: Upload, to: Status): void {
   });
 }
 
-/** Queue the files; at most four are sent at a time. */
+/** Queue the files; the content of four is sent at a time. */
 export function startUploads(
   given: Pick<Upload, 'repository' | 'branch' | 'path' | 'file'>[],
 ): void {
@@ -76,16 +81,21 @@ export function startUploads(
 function sendNext(): void {
   removeEventListener('beforeunload', warn);
   if (isUploading.value) addEventListener('beforeunload', warn);
-  while (running.size < PARALLEL) {
-    const upload = queue.shift();
-    if (!upload) return;
-    if (upload.status.value.state === 'waiting') sendOne(upload);
+  for (let next = queue[0]; next && mayBegin(next.file); next = queue[0]) {
+    queue.shift();
+    if (next.status.value.state === 'waiting') sendOne(next);
   }
+}
+
+function mayBegin(file: File): boolean {
+  if (running.size < PARALLEL) return true;
+  const bytes = [...running.keys()].reduce((sum, each) => sum + each.file.size, file.size);
+  return !isLarge(file) && running.size < IN_HAND && bytes <= IN_HAND_BYTES;
 }
 
 async function sendOne(upload: Upload): Promise<void> {
   const abort = new AbortController();
-  running.set(upload.id, abort);
+  running.set(upload, abort);
   change(upload, { state: 'sending' });
   try {
     const onSent = (sent_bytes: number) => {
@@ -97,7 +107,7 @@ async function sendOne(upload: Upload): Promise<void> {
     if (abort.signal.aborted) change(upload, { state: 'cancelled' });
     else change(upload, { state: 'failed', failure: failureOf(error) as Failure });
   } finally {
-    running.delete(upload.id);
+    running.delete(upload);
     sendNext();
   }
 }
@@ -109,7 +119,7 @@ function warn(event: BeforeUnloadEvent): void {
 /** Stop the upload; the parts that a large file has sent are deleted. */
 export function cancelUpload(upload: Upload): void {
   change(upload, { state: 'cancelled' });
-  running.get(upload.id)?.abort();
+  running.get(upload)?.abort();
   abandon(upload).catch(() => {}); // what stays behind expires after seven days
 }
 
