@@ -223,3 +223,19 @@ def test_a_folder_of_hundreds_draws_only_the_rows_in_view(visit, repository, tmp
     assert rows.count() < 60
     rows.first.get_by_role("textbox").fill("renamed.txt")
     expect(rows.first.get_by_role("textbox")).to_have_value("renamed.txt")
+
+
+def test_many_files_share_the_request_for_their_addresses(visit, repository, tmp_path):
+    dialog = choose(objects_page(visit, repository), {})
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number:02}.txt").write_text(f"text {number}")
+    asked = []
+    visit.page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    dialog.locator("input[type=file]").nth(1).set_input_files(folder)
+    dialog.get_by_role("button", name="Upload 40 files").click()
+    expect(dialog.get_by_text("40 of 40 files uploaded")).to_be_visible()
+    assert sum(path.endswith("/staging/addresses") for path in asked) == 1
+    assert not any(path.endswith("/staging/backing") for path in asked)
+    assert content_of(repository, "many/07.txt") == b"text 7"
