@@ -277,23 +277,20 @@ class _JobRun:
             self._succeed(job, stats)
 
     def _store(self, job: UploadJob, address: Address, linked: together.LinkedGroup) -> None:
-        """Store the data of one of many jobs; its group links them."""
-        has_expired = False
+        """Store the data of one of many jobs; its group links them, unless its URL has expired."""
 
-        def store() -> UnlinkedData | None:
-            nonlocal has_expired
+        def store() -> UnlinkedData | ObjectStats:
             with _files_named():
-                stored = self._uploader.store(job, address)
-            has_expired = stored is None
-            return stored
+                return self._uploader.store(job, address) or self._run(job)
 
         stored = None if self._hopeless else self._try(job, store)
-        if stored is not None:
+        if isinstance(stored, ObjectStats):
+            self._succeed(job, stored)
+        elif stored is not None:
             self._failures_in_a_row = 0
         # What is stored is linked, even if the rest is not tried.
-        self._try(job, lambda: linked.add(stored))
-        if has_expired:
-            self._run_whole(job)
+        unlinked = stored if isinstance(stored, UnlinkedData) else None
+        self._try(job, lambda: linked.add(unlinked))
 
     def _end_linked(self, job: UploadJob, outcome: ObjectStats | CommandError) -> None:
         if isinstance(outcome, CommandError):
