@@ -94,19 +94,19 @@ def upload(
         )
 
     known = remembered_repository(engine, repository)
-    stored = None
+    stored, stored_in = None, ""
     if known is None or body_bytes > BESIDE_CHECKS_BYTES_MAX:
         prepared = check()
     else:
-        checked = engine.ahead(check)
+        checked, stored_in = engine.ahead(check), known.storage_namespace
         try:
-            stored = store(known.storage_namespace)
+            stored = store(stored_in)
         except GravelerError:
             checked()  # what it refuses comes first
             raise
         prepared = checked()
     namespace = prepared.repo.record.storage_namespace
-    if stored is None or known is None or known.storage_namespace != namespace:
+    if stored is None or stored_in != namespace:
         stored = store(namespace)
     content, content_type, info = stored
     return finish(

@@ -19,7 +19,7 @@ from graveler.http.schemas.repositories import RepositoryCreation
 from graveler.http.schemas.staging import PathDataList
 from graveler.http.schemas.tags import TagCreation
 from graveler.http.schemas.uploads import UploadPartCopy
-from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.limits import DELETE_OBJECTS_MAX, LINKS_MAX
 from graveler.messages import Refusal
 from graveler.names import normalized_storage_namespace
 from graveler_functions.api.request import Request
@@ -219,20 +219,25 @@ SOURCE_OF_PART = _source_of_part(UploadPartCopy)
 SOURCE_OF_RECORDED_PART = _source_of_part(RecordedPartCopy)
 
 
-def _each_object(paths_of: Callable[[Request], list[str]]) -> NamedResources:
+def _each_object(paths_of: Callable[[Request], list[str]], most: int) -> NamedResources:
     def arns_of(request: Request) -> list[str]:
         paths = paths_of(request)
-        if len(paths) > DELETE_OBJECTS_MAX:
-            raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
+        if len(paths) > most:
+            raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=most)
         # Without a path, the right to something in the repository is needed nevertheless.
         return [arns.object_arn(request.repository, path) for path in paths or [""]]
 
     return NamedResources((arns.object_arn("{repository}", "{each path}"),), arns_of)
 
 
-EACH_PATH = _each_object(lambda request: request.decode(PathList).paths)
-EACH_LINK = _each_object(
-    lambda request: [each.path for each in request.decode(PathDataList).objects]
+def _paths(request: Request) -> list[str]:
+    return request.decode(PathList).paths
+
+
+DELETED_OBJECTS = _each_object(_paths, DELETE_OBJECTS_MAX)
+ADDRESSED_OBJECTS = _each_object(_paths, LINKS_MAX)
+LINKED_OBJECTS = _each_object(
+    lambda request: [each.path for each in request.decode(PathDataList).objects], LINKS_MAX
 )
 
 

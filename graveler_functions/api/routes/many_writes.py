@@ -35,7 +35,7 @@ _STAGING = "/repositories/<repository>/branches/<branch>/staging"
     answers={200: schemas.StorageLocations},
     errors=CHANGE,
 )
-@checked(NeedsOneOf(On(Action.WRITE_OBJECT, named.EACH_PATH)))
+@checked(NeedsOneOf(On(Action.WRITE_OBJECT, named.ADDRESSED_OBJECTS)))
 def get_physical_addresses(request: Request) -> ApiAnswer:
     paths = request.decode(PathList).paths
     allowed, refused = split_by_right(request, Action.WRITE_OBJECT, paths)
@@ -61,7 +61,7 @@ def get_physical_addresses(request: Request) -> ApiAnswer:
 )
 @checked(
     NeedsOneOf(
-        On(Action.WRITE_OBJECT, named.EACH_LINK),
+        On(Action.WRITE_OBJECT, named.LINKED_OBJECTS),
         then=f"`{Action.IMPORT_FROM_STORAGE}` as for linkPhysicalAddress",
     )
 )

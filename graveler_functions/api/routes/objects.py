@@ -186,7 +186,7 @@ def delete_object(request: Request) -> ApiAnswer:
     answers={200: schemas.ObjectErrorList},
     errors=CHANGE,
 )
-@checked(NeedsOneOf(On(Action.DELETE_OBJECT, named.EACH_PATH)))
+@checked(NeedsOneOf(On(Action.DELETE_OBJECT, named.DELETED_OBJECTS)))
 def delete_objects(request: Request) -> ApiAnswer:
     paths = request.decode(schemas.PathList).paths
     allowed, rows = split_by_right(request, Action.DELETE_OBJECT, paths)
