@@ -39,6 +39,12 @@ def _branches(load: Load, amount: int) -> list[str]:
     return names
 
 
+def _stored(engine: Engine, repository: str, branch: str, path: bytes) -> links.StoredData:
+    """Return data at a new address for the path."""
+    address = links.get_physical_address(engine, repository, branch, path)
+    return links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1)
+
+
 def _link(
     load: Load,
     repository: str,
@@ -50,17 +56,10 @@ def _link(
 
     def work(engine: Engine) -> None:
         key = path()
-        address = links.get_physical_address(engine, repository, branch, key)
-        data = links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1)
+        data = _stored(engine, repository, branch, key)
         links.link(engine, repository, branch, key, data, requirement=requirement)
 
     load.request("writes", work)
-
-
-def _stored(engine: Engine, path: bytes) -> links.StoredData:
-    """Return data at a new address for the path."""
-    address = links.get_physical_address(engine, "lake", "main", path)
-    return links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1)
 
 
 def _link_together(load: Load, path: Callable[[], bytes]) -> None:
@@ -70,7 +69,7 @@ def _link_together(load: Load, path: Callable[[], bytes]) -> None:
     def work(engine: Engine) -> None:
         nonlocal left
         begun_s = load.world.time.now_s
-        uploaded = [(each, _stored(engine, each)) for each in left]
+        uploaded = [(each, _stored(engine, "lake", "main", each)) for each in left]
         outcomes = links.link_each(engine, "lake", "main", uploaded)
         failed = {each for each, found in outcomes if isinstance(found, GravelerError)}
         load.note("links", begun_s, len(left) - len(failed))
