@@ -111,6 +111,7 @@ class Work:
         objects = self.engine.objects
 
         def ask() -> None:
+            links.check_linkable(self.engine, REPOSITORY, "main", force=False)
             for _ in range(LINKS_MAX):
                 _, data = self.uploaded()
                 objects.presign_put(data.physical_address, PRESIGNED_URL_LIFE_S)
