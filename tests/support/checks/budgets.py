@@ -60,7 +60,11 @@ class Meter:
         return self.spent(do)[:2]
 
     def spent(self, do: Callable[[], object]) -> tuple[int, Counter[str], Chain]:
-        """As cost, and the longest chain of trips."""
+        """As cost, and the longest chain of trips.
+
+        The process has just read the repository: on a slow machine, it would forget it meanwhile.
+        """
+        read_repository(self.engine, self.repo)
         self.requests.clear()
         chain = longest_chain(do)
         to_s3 = Counter(name[3:] for name in self.requests if name.startswith("S3 "))
