@@ -212,6 +212,7 @@ class ServiceStack(Stack):
     def _committing_environment(self) -> dict[str, str]:
         """Return the variables of functions that commit, merge and start tasks."""
         return {
+            "GRAVELER_SPREAD_TOKENS": str(self._settings.spread_tokens).lower(),
             "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
             "GRAVELER_HOOK_FUNCTIONS": ",".join(self._settings.hook_functions),
             "GRAVELER_HOOK_BUSES": ",".join(self._settings.hook_buses),

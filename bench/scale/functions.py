@@ -26,6 +26,7 @@ from graveler.committed.store import Committed
 from graveler.engine import Engine
 from graveler.errors import ThrottledError
 from graveler.limits import REQUEST_S_MAX
+from graveler.model.tokens import ALL_PLAIN, Spreads
 from graveler.threads import ContextThreads
 from tests.simulation.database import drawn_ids, tables_of
 from tests.simulation.threads import stepped_threads
@@ -61,10 +62,14 @@ class _DistantFiles(MemoryCommittedFiles):
 
 
 class World:
-    """A deployment: the model of DynamoDB, and engines over it."""
+    """A deployment: the model of DynamoDB, and engines over it.
 
-    def __init__(self, model: ModelOfDynamoDB) -> None:
+    spreads: of the tokens that follow a branch's first one.
+    """
+
+    def __init__(self, model: ModelOfDynamoDB, spreads: Spreads = ALL_PLAIN) -> None:
         self.model = model
+        self.spreads = spreads
         self.time = model.time
         self._memory = memory_world()
         self._files = _DistantFiles(model.time)
@@ -79,7 +84,7 @@ class World:
         return replace(
             self._memory.engine(Committed(self._files, executor=executor)),
             refs=DynamoRefStore(used),
-            staging=DynamoStagingStore(used),
+            staging=DynamoStagingStore(used, self.spreads),
             exports=DynamoExportStore(used),
             jobs=DynamoJobStore(used),
             clock=self.time,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 from bench.figures import Figure, in_fresh_process
 from bench.report import Results, Sections, printed
@@ -22,7 +21,7 @@ from bench.scale.partitions import Partitions
 from bench.scale.plots import plot_scale
 from bench.scale.scenarios import Client
 from bench.scale.virtual_time import VirtualTime
-from graveler.aws.dynamodb import gates
+from graveler.model.tokens import ALL_PLAIN, BY_NEED, Spread, Spreads
 
 TITLE = "Rates and waits in a model of DynamoDB"
 # An account's functions that run at the same time [K].
@@ -61,7 +60,7 @@ class Scenario:
     state: State
     clients: Sequence[int]
     prepare: Callable[[Load, int], Sequence[Client]]
-    gates: int = gates.COUNT
+    spreads: Spreads = ALL_PLAIN
 
 
 def _longer(state: State) -> State:
@@ -69,6 +68,13 @@ def _longer(state: State) -> State:
     return replace(state, measured_s=10.0)
 
 
+def _all(shards: int, gates: int) -> Spreads:
+    """Return the rule by which all tokens are spread alike."""
+    return ((0, Spread(shards, gates)),)
+
+
+# By then, the token of a load has as many shards as it gets.
+_GROWN = replace(NEW, warm_s=20.0, measured_s=10.0)
 _FEW, _MANY = (1, 4, 16), (16, 64)
 _ALL = (1, 16, 64, 256)
 _WRITES = "Single writes to one branch"
@@ -88,6 +94,7 @@ SCENARIOS = (
     Scenario(_OF_REPOSITORY, "commits", NEW, _FEW, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", NEW, _FEW, scenarios.commits_of_a_deployment),
     Scenario(_CLEANUPS, "cleanups", _longer(NEW), (4, 16), scenarios.with_cleanup),
+    Scenario(f"{_TOGETHER}, by need", "links", _GROWN, (1, 4), scenarios.together, BY_NEED),
     Scenario("Changes dropped, by changes of the token", "drops", NEW, (2_000,), scenarios.drop),
     Scenario(_WRITES, "writes", SPLIT, (16, 64, 256), scenarios.one_branch),
     Scenario(f"{_WRITES}, ascending paths", "writes", SPLIT, (64,), scenarios.ascending),
@@ -97,8 +104,20 @@ SCENARIOS = (
     Scenario(_OF_DEPLOYMENT, "commits", SPLIT, _MANY, scenarios.commits_of_a_deployment),
     Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), (4, 16), scenarios.with_cleanup),
     *(
-        Scenario(f"{_WRITES}, {n} gates", "writes", UNLIMITED, _ALL, scenarios.one_branch, n)
-        for n in (1, 8, 25, 64)
+        Scenario(
+            f"{_WRITES}, {n} gates", "writes", UNLIMITED, _ALL, scenarios.one_branch, _all(1, n)
+        )
+        for n in (1, 8, 25, 64, 128)
+    ),
+    *(
+        Scenario(f"{title}, {shards} shards", kind, state, clients, prepare, _all(shards, gates))
+        for shards, gates in ((8, 64), (32, 128))
+        for title, kind, state, clients, prepare in (
+            (_WRITES, "writes", NEW, (64, 256), scenarios.one_branch),
+            (_TOGETHER, "links", _longer(NEW), (1, 4), scenarios.together),
+            (_WRITES, "writes", SPLIT, (64, 256), scenarios.one_branch),
+            (_TOGETHER, "links", _longer(SPLIT), _FEW, scenarios.together),
+        )
     ),
     Scenario(_CONDITIONAL, "writes", UNLIMITED, _ALL, scenarios.conditional),
 )
@@ -109,8 +128,7 @@ def measure(number: int, clients_max: int) -> Iterator[Figure]:
     scenario = SCENARIOS[number]
     for clients in scenario.clients:
         if clients <= clients_max:
-            with patch.object(gates, "COUNT", scenario.gates):
-                yield from _figures(scenario, clients, played(scenario, clients))
+            yield from _figures(scenario, clients, played(scenario, clients))
 
 
 def played(scenario: Scenario, clients: int) -> Load:
@@ -119,7 +137,7 @@ def played(scenario: Scenario, clients: int) -> Load:
     with virtual(time, SEED):
         model = ModelOfDynamoDB(time, SEED, state.new_partitions, is_limited=state.is_limited)
         load = Load(
-            World(model),
+            World(model, scenario.spreads),
             functions_max=FUNCTIONS_MAX,
             warm_s=state.warm_s,
             measured_s=state.measured_s,

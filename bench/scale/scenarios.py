@@ -27,6 +27,8 @@ _FOUND_AGAIN = b"found/again"
 def _create(load: Load, name: str) -> Engine:
     engine = load.world.engine()
     repositories.create(engine, name=name, storage_namespace=f"s3://bucket/{name}")
+    if len(load.world.spreads) == 1:
+        branches.reset(engine, name, "main", kind="reset")  # the first token is plain
     return engine
 
 

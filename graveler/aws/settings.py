@@ -68,6 +68,9 @@ class DeploymentSettings(FromEnvironment):
     slice_function: str = ""
     slices_at_once: int = 8
 
+    # Spread the changes of busy branches over more partitions; earlier versions fail on them.
+    spread_tokens: bool = False
+
     # Run no hooks, and read no action files.
     ignore_actions: bool = False
     # Targets that hooks may reach: Lambda functions and buses by name or ARN, and networks that are

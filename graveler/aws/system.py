@@ -9,6 +9,7 @@ from uuid import uuid4
 from graveler.addresses import encode_xid
 from graveler.aws import deadlines
 from graveler.model import Repository, StagingToken
+from graveler.model.tokens import PLAIN, Spread, token_named
 from graveler.ports import Clock
 from graveler.times import NS_PER_S, Moment
 
@@ -58,5 +59,7 @@ class SystemNames:
         count = next(self._count) % 2**24
         return encode_xid(time_s.to_bytes(4, "big") + self._process + count.to_bytes(3, "big"))
 
-    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
-        return StagingToken(f"{repository.name}-{branch}:{uuid4()}")
+    def new_staging_token(
+        self, repository: Repository, branch: str, spread: Spread = PLAIN
+    ) -> StagingToken:
+        return token_named(f"{repository.name}-{branch}:{uuid4()}", spread)

@@ -47,6 +47,7 @@ from graveler.export.record import ExportSettings
 from graveler.model.hooks import HookSettings
 from graveler.model.places import PlaceLimit, below_half
 from graveler.model.tasks import TaskSettings
+from graveler.model.tokens import ALL_PLAIN, BY_NEED
 from graveler.ports import AccountStore, HookTargets, IdentityService
 from graveler.threads import ContextThreads
 
@@ -155,7 +156,7 @@ class Adapters:
         clock = SystemClock()
         return Engine(
             refs=DynamoRefStore(tables),
-            staging=DynamoStagingStore(tables),
+            staging=DynamoStagingStore(tables, BY_NEED if settings.spread_tokens else ALL_PLAIN),
             objects=S3ObjectStore(
                 self._s3, credentials=clients.credentials, signer=self.s3_requests
             ),

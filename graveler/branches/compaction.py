@@ -38,6 +38,7 @@ from graveler.branches.watching import Watching
 from graveler.engine import Engine
 from graveler.limits import SEALED_REPLACED_MAX
 from graveler.model import Branch, StagingToken
+from graveler.model.tokens import spread_of
 from graveler.open_repository import OpenRepository
 
 # Filled at once: eight batches of DynamoDB.
@@ -62,7 +63,8 @@ def compact(
         replaced = tokens[first : first + SEALED_REPLACED_MAX]
     else:
         replaced = tokens[: _amount(repo.engine, tokens, sealed_max, watching)]
-    token = repo.engine.names.new_staging_token(repo.record, branch.name)
+    spread = max(map(spread_of, replaced))
+    token = repo.engine.names.new_staging_token(repo.record, branch.name, spread)
     offer = repo.engine.refs.offer_token(token, repo.engine.drop_after_ns())
     changes = watching(staged_changes(repo.engine, replaced))
     while batch := list(islice(changes, _CHANGES_AT_ONCE)):

@@ -17,6 +17,7 @@ from graveler.errors import StaleVersionError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
+from graveler.model.tokens import token_of
 from graveler.open_repository import OpenRepository
 from graveler.ports import UNCONDITIONAL, Staged, Unconditional
 
@@ -96,16 +97,17 @@ def confirm_again(repo: OpenRepository, completed: Upload, completion: Completio
         UnknownOutcomeError: a commit or a merge may have missed it, or it was replaced or deleted
             since.
     """
+    token = token_of(completion.token)
     branch = Branch(
         completed.branch,
         NO_COMMIT,
-        completion.token,
+        token,
         clean_moves=completion.clean_moves or 0,
         uid=completed.branch_uid or "",
     )
     change = (completed.path, entry_value(completed.entry(completion)))
     # The record may be visible before a scan sees the entry. A read of the item waits for both.
-    repo.engine.staging.get(completion.token, completed.path)
+    repo.engine.staging.get(token, completed.path)
     has_moved = confirm_conditional(repo, branch, [change])
     if has_moved and completion.clean_moves is not None:
         raise may_be_written(completed.path)

@@ -6,6 +6,7 @@ from itertools import islice
 from graveler.branches.confirming import confirm
 from graveler.branches.heads import (
     Move,
+    close,
     move_head,
     require_clean,
     require_head,
@@ -224,8 +225,7 @@ def reset(
 
 def _without_tokens(repo: OpenRepository, branch: Branch) -> Move:
     # Close first: writes that the token accepted take effect before the reset, all others after it.
-    repo.engine.staging.close(branch.staging_token)
-    token = repo.engine.names.new_staging_token(repo.record, branch.name)
+    token = close(repo, branch)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
 
 

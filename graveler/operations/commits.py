@@ -231,7 +231,7 @@ def _commit_sealed(
         now = seal_restored(repo, now, watching)
         head = repo.history().commit(now.commit_id)
         base = repo.metarange(head.metarange_id)
-        applied = apply(repo, base, StagedSource(now.sealed_tokens, now.version))
+        applied = apply(repo, base, StagedSource.of(now))
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch.name)

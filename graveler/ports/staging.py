@@ -9,6 +9,7 @@ from graveler.errors import GravelerError
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
+from graveler.model.tokens import Spread
 
 
 class Unconditional(Enum):
@@ -188,6 +189,9 @@ class StagingStore(Protocol):
     def close(self, token: StagingToken) -> None:
         """Make the token refuse every later `stage`; closing twice is harmless."""
 
+    def next_spread(self, token: StagingToken) -> Spread:
+        """Return the spread that suits the next token, by what this one took: a guess."""
+
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
@@ -199,7 +203,7 @@ class StagingStore(Protocol):
     def scan_pages(
         self, token: StagingToken, start: bytes, end: bytes | None, amount: int
     ) -> Iterator[ChangesPage]:
-        """Return the pages of a scan: at first one of up to amount changes, then larger ones.
+        """Return the pages of a scan: at first one of about amount changes, then larger ones.
 
         A page is fetched when it is asked for, and may be empty.
         """

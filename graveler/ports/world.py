@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from graveler.model import Repository, StagingToken
+from graveler.model.tokens import PLAIN, Spread
 from graveler.times import Moment
 
 
@@ -28,5 +29,7 @@ class Names(Protocol):
     def new_uid(self) -> str:
         """Return an xid: 20 characters of 12 bytes that begin with the time (`addresses`)."""
 
-    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
-        """Return `<repository>-<branch>:<uuid4>`."""
+    def new_staging_token(
+        self, repository: Repository, branch: str, spread: Spread = PLAIN
+    ) -> StagingToken:
+        """Return the token `<repository>-<branch>:<uuid4>` with the spread."""

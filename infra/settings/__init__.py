@@ -67,6 +67,7 @@ class InfraSettings:
     waits_reserved: requests that wait for a task, beside those.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
+    spread_tokens: spread the changes of busy branches, so that they take more writes.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
     hooks_at_once: tasks whose hooks run at the same time, beside those.
     slices_reserved: slices of all tasks, where concurrency is reserved.
@@ -135,6 +136,7 @@ class InfraSettings:
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min
     request_work_s: int = 4
+    spread_tokens: bool = False
     tasks_at_once: int = 2
     hooks_at_once: int = 5
     slices_at_once: int = 2

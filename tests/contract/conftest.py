@@ -23,6 +23,7 @@ from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.stored_tokens import tokens_of
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
 from graveler.aws.retries import RetryPolicy
@@ -38,6 +39,7 @@ from graveler.model import (
     RepositoryUID,
     StagingToken,
 )
+from graveler.model.tokens import PLAIN, Spread, token_named
 from graveler.ports import RefStore, StagingStore
 from tests.contract.accounts import ContextCipher, World
 from tests.support.fakes.dynamodb.choices import Choices, WorstChoices
@@ -140,9 +142,9 @@ def _dynamodb_stores(http: LossyHttp, retries: RetryPolicy) -> DynamoDBStores:
         register = tables.query(CLEANUPS, "")
         due = [raw for page in tables.pages(register) for raw in page]
         return {
-            token["S"]: int(raw["sort"]["S"][:20])
+            token: int(raw["sort"]["S"][:20])
             for raw in due
-            for token in raw.get("tokens", {"L": []})["L"]
+            for token in tokens_of(raw.get("tokens", {"L": []}))
         }
 
     return DynamoDBStores(
@@ -241,8 +243,20 @@ def new_event(kind: str = "tested") -> Event:
 COMMIT_ID, OTHER_ID = CommitID("c" * 64), CommitID("d" * 64)
 
 
+_spread = PLAIN
+
+
+@pytest.fixture(params=[PLAIN, Spread(shards=3, gates=5)], ids=["plain", "spread"])
+def spread(request: pytest.FixtureRequest) -> Iterator[Spread]:
+    """The spread of the test's tokens."""
+    global _spread  # noqa: PLW0603 - so that helpers need not pass it on
+    _spread = request.param
+    yield _spread
+    _spread = PLAIN
+
+
 def new_token() -> StagingToken:
-    return StagingToken(f"any-main:{uuid4()}")
+    return token_named(f"any-main:{uuid4()}", _spread)
 
 
 def new_commit(generation: int = 1, parents: tuple[CommitID, ...] = ()) -> Commit:

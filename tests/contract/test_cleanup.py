@@ -23,6 +23,8 @@ from tests.contract.conftest import (
 )
 from tests.support.faults.faults import Crash
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

@@ -25,6 +25,8 @@ from tests.contract.conftest import (
     strong,
 )
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 def sealed(stores: Stores, repository: Repository, amount: int) -> Branch:
     """Return main with that many sealed tokens."""

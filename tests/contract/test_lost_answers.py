@@ -39,6 +39,8 @@ from tests.contract.conftest import (
     new_token,
 )
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

@@ -17,6 +17,8 @@ from tests.contract.conftest import (
 )
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

@@ -19,6 +19,8 @@ from tests.contract.conftest import (
     new_token,
 )
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 def main_of(stores: Stores, repository: Repository) -> Branch:
     branch = stores.refs.branch(repository, "main")

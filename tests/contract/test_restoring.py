@@ -19,6 +19,8 @@ from tests.contract.conftest import (
     new_token,
 )
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 def create_bare(refs: RefStore) -> Repository:
     repository = replace(new_repository(), restoring="")

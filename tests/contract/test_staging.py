@@ -10,9 +10,11 @@ import pytest
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key
 from graveler.aws.dynamodb.models import BranchItem
+from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository, StagingToken
+from graveler.model.tokens import PLAIN, Spread, spread_of
 from graveler.ports import Staged
 from tests.contract.conftest import (
     OTHER_ID,
@@ -22,8 +24,11 @@ from tests.contract.conftest import (
     new_event,
     new_repository,
     new_token,
+    no_request_arrives,
     strong,
 )
+
+pytestmark = pytest.mark.usefixtures("spread")
 
 VALUE = b"\x00value\xff"
 
@@ -99,11 +104,26 @@ def test_a_closed_token_refuses_every_change_and_keeps_what_it_has(stores: Store
 def test_a_closed_token_refuses_each_path_by_itself(stores: Stores) -> None:
     token = new_token()
     changes = [(b"%d" % n, VALUE) for n in range(120)]
-    assert {gates.gate_of(path) for path, _ in changes} == set(range(gates.COUNT))
+    assert {gates.gate_of(token, path) for path, _ in changes} == set(range(spread_of(token).gates))
     stores.staging.close(token)
     assert [stores.staging.stage(token, [change]).refused for change in changes] == [
         [change] for change in changes
     ]
+
+
+def test_a_token_is_followed_by_one_that_suits_what_it_took(
+    dynamodb_stores: DynamoDBStores,
+) -> None:
+    few, many = Spread(shards=1, gates=2), Spread(shards=4, gates=7)
+    stores, token = dynamodb_stores, new_token()
+    staging = DynamoStagingStore(stores.tables, ((0, few), (100, many)))
+    assert stores.staging.next_spread(new_token()) == PLAIN
+    assert staging.next_spread(new_token()) == few
+    staging.stage(token, [(b"%04d" % n, VALUE) for n in range(300)])
+    strong(stores)
+    assert staging.next_spread(token) == many
+    with no_request_arrives(stores, "Query"):
+        assert staging.next_spread(token) == spread_of(token)
 
 
 def test_of_changes_beside_a_close_those_that_were_not_refused_are_there(
@@ -425,15 +445,17 @@ class TestScan:
         assert list(stores.staging.scan_paths(token, b"", b"2")) == paths[:-1]
 
     @pytest.mark.parametrize("amount", [1, 7, 50, 51, 1_000])
-    def test_its_first_page_has_as_many_changes_as_wanted(
-        self, stores: Stores, amount: int
+    def test_its_first_page_has_as_many_changes_as_wanted_or_a_few_more(
+        self, stores: Stores, amount: int, spread: Spread
     ) -> None:
         strong(stores)
         token = new_token()
         changes = [(b"%05d" % n, None if n % 3 else VALUE) for n in range(50)]
         stores.staging.stage(token, changes)
         pages = list(stores.staging.scan_pages(token, b"", None, amount))
-        assert pages[0].changes == changes[:amount]
+        first = pages[0].changes
+        assert first == changes[: len(first)]
+        assert len(first) == min(amount, 50) or (spread != PLAIN and amount < len(first))
         assert all(page.has_more for page in pages[:-1])
         assert not pages[-1].has_more
         assert [change for page in pages for change in page.changes] == changes

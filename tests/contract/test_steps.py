@@ -13,6 +13,8 @@ from graveler.ports import Staged, StagedChange
 from tests.contract.conftest import DynamoDBStores, Losing, Stores, create, new_event, new_token
 from tests.contract.test_tasks import created, main_of
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 
 def step(
     stores: Stores,

@@ -30,6 +30,8 @@ from tests.support.fakes.dynamodb.choices import Choices
 from tests.support.fakes.engines import memory_world
 from tests.support.worlds.lake import NAMESPACE, REPO
 
+pytestmark = pytest.mark.usefixtures("spread")
+
 PATH = b"dir/\x00\xff object"
 VALUE = b"\x00value\xff"
 DONE = Completion("checksum-2", 7, 1_700_000_100 * 10**9, "digest")

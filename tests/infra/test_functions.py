@@ -44,7 +44,7 @@ TABLES = {"refs_table", "staging_table"}
 EVERY = {"metrics"}  # read by graveler_functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
-COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
+COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url", "spread_tokens"}
 TASKS = COMMITTING | {
     *("hook_queue_url", "slice_function", "slices_at_once", "dump_place"),
     *("tasks_at_once", "hooks_at_once"),

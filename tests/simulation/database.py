@@ -35,6 +35,7 @@ from graveler.aws.dynamodb.pulls import _pull_of
 from graveler.aws.dynamodb.recorded_uploads import _upload_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.stored_tokens import token_of
 from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.aws.dynamodb.tags import _tag_of
 from graveler.aws.dynamodb.tasks import task_of
@@ -43,6 +44,7 @@ from graveler.engine import Engine
 from graveler.model import Event, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
+from graveler.model.tokens import PLAIN, Spread, Spreads
 from tests.support.fakes.dynamodb.choices import Choices
 from tests.support.fakes.dynamodb.service import Service
 from tests.support.fakes.dynamodb.transport import ServiceHttp
@@ -119,9 +121,10 @@ class Contents:
 
     def _observe_staged(self, old: Raw | None, new: Raw | None) -> None:
         item: Raw = old if new is None else new  # type: ignore[assignment] # one of them exists
-        token = StagingToken(item["token"]["S"])
-        if "#" in token:  # a gate
+        name, _, part = item["token"]["S"].partition("#")
+        if part.isdigit():  # a gate
             return
+        token = StagingToken(name)
         path = a2b_base64(item["path"]["B"])
         values = self.staged.setdefault(token, {})
         if new is None:
@@ -135,7 +138,7 @@ class Contents:
             self.registered.pop(sort, None)
             return
         tokens = new.get("tokens", {}).get("L", ())
-        self.registered[sort] = tuple(StagingToken(token["S"]) for token in tokens)
+        self.registered[sort] = tuple(map(token_of, tokens))
 
     def _observe_event(self, item: Raw, *, is_new: bool) -> None:
         """A repeated put of an event changes nothing, so the stream does not have it."""
@@ -250,6 +253,9 @@ def tables_of(service: Service) -> Tables:
     return Tables("refs", "staging", DynamoDB(ServiceHttp(service), signer))
 
 
+# Tokens spread after few changes, as a schedule has.
+SPREADS: Spreads = ((0, PLAIN), (1, Spread(shards=2, gates=3)), (3, Spread(shards=3, gates=8)))
+
 # What is done in place of a port's method: planted(method, arguments, options).
 Planted = Callable[..., Any]
 
@@ -310,7 +316,7 @@ class SimulatedWorld(MemoryWorld):
             made = replace(
                 made,
                 refs=DynamoRefStore(tables),
-                staging=DynamoStagingStore(tables),
+                staging=DynamoStagingStore(tables, SPREADS),
                 exports=DynamoExportStore(tables),
                 jobs=DynamoJobStore(tables),
             )

@@ -23,8 +23,9 @@ from tests.simulation.shrink import shrink
 from tests.simulation.workload import MIXES, draw
 
 FOUND_WITHIN = 2_000
-# Faults that few schedules meet, by kind: from this seed on, they are found soon.
-FIRST_SEEDS = {"status": 5_400}
+# Faults that few schedules meet, by kind or by what plants them: from this seed on, they are found
+# soon.
+FIRST_SEEDS = {"status": 5_400, "_stage_under_closed_tokens": 2_500}
 
 
 def _stage_under_an_old_token(world) -> None:
@@ -359,7 +360,7 @@ def test_clients_that_never_finish_are_reported():
 
 
 def _first(mix: str, kind: str, change=None) -> Outcome:
-    first = FIRST_SEEDS.get(kind, 0)
+    first = FIRST_SEEDS.get(kind) or FIRST_SEEDS.get(getattr(change, "__name__", ""), 0)
     for seed in range(first, first + FOUND_WITHIN):
         outcome = run(draw(seed, (mix,)), change=change)
         if outcome.problems and outcome.problems[0].kind == kind:

@@ -25,6 +25,8 @@ from graveler.aws.exchanges.buffered import (
     ResponseLostError,
 )
 from graveler.aws.retries import RetryPolicy
+from graveler.model import StagingToken
+from graveler.model.tokens import spread_of
 from tests.simulation.database import drawn_ids
 from tests.simulation.schedule import Fault, Place
 from tests.support.fakes.dynamodb.choices import Choices
@@ -221,9 +223,9 @@ def simulated_dynamodb(seed: int, clock: FixedClock) -> Iterator[None]:
     """
     numbers = count(seed)
 
-    def gate_of(_path: bytes) -> int:
-        number = next(numbers)
-        return (0, gates.COUNT - 1, 7 * number % gates.COUNT)[number % 3]
+    def gate_of(token: StagingToken, _path: bytes) -> int:
+        number, amount = next(numbers), spread_of(token).gates
+        return (0, amount - 1, 7 * number % amount)[number % 3]
 
     with (
         drawn_ids(seed),

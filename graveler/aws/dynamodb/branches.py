@@ -15,12 +15,13 @@ from graveler.aws.dynamodb.models import (
     BranchItem,
     CleanupItem,
     CommitItem,
-    StagedItem,
     partition_of,
 )
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.pulls import pull_replacement
 from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
+from graveler.aws.dynamodb.staged_items import StagedItem, restored_item
+from graveler.aws.dynamodb.stored_tokens import token_of, token_value, tokens_of, tokens_value
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_replacement
 from graveler.aws.errors import ConditionFailedError
@@ -31,7 +32,17 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.messages import Refusal
-from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
+from graveler.model import (
+    NO_TOKEN,
+    Branch,
+    Change,
+    Commit,
+    CommitID,
+    Event,
+    Page,
+    Repository,
+    StagingToken,
+)
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskEnd, TaskStart
 
@@ -60,17 +71,16 @@ def branch_of(raw: Raw) -> Branch:
     """Return the branch that the raw item stores."""
     # Not through the model. Every request reads a branch, and PynamoDB would take a tenth of the
     # request's processor time.
-    sealed = raw["sealed_tokens"]["L"]
     return Branch(
         name=raw["sort"]["S"].removeprefix(BRANCH),
         commit_id=CommitID(raw["commit_id"]["S"]),
-        staging_token=StagingToken(raw["staging_token"]["S"]),
-        sealed_tokens=tuple([StagingToken(token["S"]) for token in reversed(sealed)]),
+        staging_token=token_of(raw["staging_token"]),
+        sealed_tokens=tuple(reversed(tokens_of(raw["sealed_tokens"]))),
         version=int(raw["version"]["N"]),
         hidden=raw["hidden"]["BOOL"],
         edits=int(raw["edits"]["N"]) if "edits" in raw else 0,
         clean_moves=int(raw["clean_moves"]["N"]) if "clean_moves" in raw else 0,
-        restored_token=StagingToken(raw["restored_token"]["S"] if "restored_token" in raw else ""),
+        restored_token=token_of(raw["restored_token"]) if "restored_token" in raw else NO_TOKEN,
         uid=raw["uid"]["S"] if "uid" in raw else "",
     )
 
@@ -85,9 +95,10 @@ def subject_of(repository: Repository, branch: str) -> str:
     return f"{partition_of(repository)}/{branch}"
 
 
-def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
-    """Return the staged item that restores the head's value at the path, or a tombstone."""
-    return StagedItem(branch.staging_token, path, value=value, restored=True)
+def has_staging_token(token: StagingToken) -> Condition:
+    """Return the condition that the branch still has the staging token."""
+    same: Condition = BranchItem.staging_token == token_value(token)
+    return same
 
 
 def is_unchanged(branch: Branch) -> Condition:
@@ -98,7 +109,7 @@ def is_unchanged(branch: Branch) -> Condition:
     condition: Condition = (
         (BranchItem.version == branch.version)
         & (BranchItem.commit_id == branch.commit_id)
-        & (BranchItem.staging_token == branch.staging_token)
+        & has_staging_token(branch.staging_token)
     )
     return condition
 
@@ -148,12 +159,12 @@ class BranchRecords(RefsRecords):
         request = self.tables.update(
             branch_key(repository, branch.name),
             [
-                BranchItem.staging_token.set(new_token),
+                BranchItem.staging_token.set(token_value(new_token)),
                 BranchItem.sealed_tokens.set(
-                    BranchItem.sealed_tokens.append([branch.staging_token])
+                    BranchItem.sealed_tokens.append(tokens_value([branch.staging_token]))
                 ),
             ],
-            BranchItem.staging_token == branch.staging_token,
+            has_staging_token(branch.staging_token),
         )
         request["ReturnValues"] = "ALL_NEW"
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
@@ -177,12 +188,13 @@ class BranchRecords(RefsRecords):
             return after
 
     def bump_version(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
-        has_token = BranchItem.sealed_tokens.contains(token) | (BranchItem.staging_token == token)
-        return self._raised(repository, name, BranchItem.version.add(1), has_token)
+        is_sealed = BranchItem.sealed_tokens.contains(token_value(token))
+        return self._raised(
+            repository, name, BranchItem.version.add(1), is_sealed | has_staging_token(token)
+        )
 
     def count_edit(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
-        is_open = BranchItem.staging_token == token
-        return self._raised(repository, name, BranchItem.edits.add(1), is_open)
+        return self._raised(repository, name, BranchItem.edits.add(1), has_staging_token(token))
 
     def _raised(
         self, repository: Repository, name: str, action: Action, condition: Condition
@@ -220,9 +232,9 @@ class BranchRecords(RefsRecords):
         stored, sealed = old.sealed_tokens[::-1], BranchItem.sealed_tokens
         first, last = stored.index(replaced[-1]), stored.index(replaced[0])
         assert stored[first : last + 1] == tuple(reversed(replaced))
-        actions = [sealed[first].set(token), BranchItem.version.add(1)]
+        actions = [sealed[first].set(token_value(token)), BranchItem.version.add(1)]
         actions += [sealed[position].remove() for position in range(first + 1, last + 1)]
-        condition = (BranchItem.version == old.version) & (sealed[last] == replaced[0])
+        condition = (BranchItem.version == old.version) & (sealed[last] == token_value(replaced[0]))
         update = self.tables.update(branch_key(repository, old.name), actions, condition)
         taken = self.tables.delete(key(CLEANUPS, offer), CleanupItem.is_offer.exists())
         with deadlines.unseen():
@@ -254,7 +266,7 @@ class BranchRecords(RefsRecords):
             actions.append(BranchItem.clean_moves.add(1))
             condition &= _is_unedited(old)
         if restored:
-            condition &= BranchItem.staging_token == old.staging_token
+            condition &= has_staging_token(old.staging_token)
         update = self.tables.update(branch_key(repository, old.name), actions, condition)
         dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
         cleanup = cleanup_item(drop_after_ns, dropped)
@@ -337,12 +349,12 @@ def _move(
     condition = (BranchItem.version == old.version) & (BranchItem.commit_id == old.commit_id)
     condition &= BranchItem.uid == old.uid if old.uid else BranchItem.uid.does_not_exist()
     if new_staging_token is not None:
-        actions.append(BranchItem.staging_token.set(new_staging_token))
+        actions.append(BranchItem.staging_token.set(token_value(new_staging_token)))
     if new_staging_token is not None or count > _REMOVALS_MAX:
-        condition &= BranchItem.staging_token == old.staging_token
+        condition &= has_staging_token(old.staging_token)
     if count > _REMOVALS_MAX:
-        actions.append(sealed.set(list(reversed(old.sealed_tokens[:kept]))))
+        actions.append(sealed.set(tokens_value(old.sealed_tokens[:kept][::-1])))
     elif count:
-        condition &= sealed[count - 1] == applied_tokens[0]
+        condition &= sealed[count - 1] == token_value(applied_tokens[0])
         actions += [sealed[position].remove() for position in range(count)]
     return actions, condition

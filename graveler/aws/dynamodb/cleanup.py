@@ -21,6 +21,7 @@ from graveler.aws.dynamodb.models import (
     CleanupItem,
     RepositoryItem,
 )
+from graveler.aws.dynamodb.stored_tokens import tokens_of
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import StagingToken
@@ -170,6 +171,6 @@ class CleanupStore:
 
 
 def _cleanup_of(raw: Raw) -> Cleanup:
-    item = CleanupItem.from_raw_data(dict(raw))
-    tokens = tuple(item.tokens or ())
-    return Cleanup(item.sort, tokens, item.repository or "", bool(item.is_offer))
+    tokens = tuple(tokens_of(raw["tokens"])) if "tokens" in raw else ()
+    repository = raw["repository"]["S"] if "repository" in raw else ""
+    return Cleanup(raw["sort"]["S"], tokens, repository, "is_offer" in raw)

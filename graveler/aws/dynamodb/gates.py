@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from zlib import crc32
 
-from graveler.aws.dynamodb.models import StagedItem
+from graveler.aws.dynamodb.staged_items import StagedItem
 from graveler.aws.dynamodb.tables import Raw, Request, with_condition
 from graveler.model import Change, StagingToken
-
-# One BatchWriteItem can close all of them. More gates would allow more concurrent writers of one
-# branch, and make a commit more expensive: docs/adr/0012-gates.md has figures.
-COUNT = 25
+from graveler.model.tokens import spread_of
 
 # A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
 _CHANGES_MAX = 99
@@ -23,19 +20,20 @@ _CHANGES_BYTES_MAX = 3 * 1024**2
 _IS_ABSENT = with_condition({}, StagedItem.token.does_not_exist())
 
 
-def gate_of(path: bytes) -> int:
+def gate_of(token: StagingToken, path: bytes) -> int:
     """Return the number of the gate that a write of the path checks."""
-    return crc32(path) % COUNT
+    return crc32(path) % spread_of(token).gates
 
 
-def successive(changes: Sequence[Change]) -> Iterator[int]:
+def successive(token: StagingToken, changes: Sequence[Change]) -> Iterator[int]:
     """Yield gates without end for batches of the changes; neighbours never share one."""
-    return (gate % COUNT for gate in count(gate_of(changes[0][0]) if changes else 0))
+    first = gate_of(token, changes[0][0]) if changes else 0
+    return (gate % spread_of(token).gates for gate in count(first))
 
 
 def keys(token: StagingToken) -> list[Raw]:
     """Return the keys of all gates of the token; gates have no other attributes."""
-    return [_key(token, gate) for gate in range(COUNT)]
+    return [_key(token, gate) for gate in range(spread_of(token).gates)]
 
 
 def is_open(table: str, token: StagingToken, gate: int) -> Request:

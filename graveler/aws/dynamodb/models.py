@@ -1,10 +1,10 @@
-"""The items of the two tables as PynamoDB models (docs/formats/dynamodb.md).
+"""The items of the refs table as PynamoDB models (docs/formats/dynamodb.md).
 
 The models define attributes, conditions and update actions. They hold no connection: `tables` sends
 the requests, so one process may use several deployments.
 
-Refs table: a partition holds the records of one owner, and a sort key begins with the record's
-kind. Strings sort by their UTF-8 bytes.
+A partition holds the records of one owner, and a sort key begins with the record's kind. Strings
+sort by their UTF-8 bytes. `staged_items` has the staging table.
 """
 
 from typing import Any
@@ -20,6 +20,7 @@ from pynamodb.attributes import (
 )
 from pynamodb.models import Model
 
+from graveler.aws.dynamodb.stored_tokens import token_value, tokens_value
 from graveler.model import Repository, RepositoryUID
 
 REPOSITORIES = "repositories"
@@ -104,7 +105,21 @@ class RepositoryItem(RefsItem):
     restoring = UnicodeAttribute(null=True)
 
 
-class BranchItem(RefsItem):
+class TokensItem(RefsItem):
+    """An item that names staging tokens, whose values are of two types (`stored_tokens`)."""
+
+    def serialize(self, null_check: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - PynamoDB's
+        raw = super().serialize(null_check)
+        for name in ("staging_token", "restored_token"):
+            if name in raw:
+                raw[name] = token_value(getattr(self, name))
+        for name in ("sealed_tokens", "tokens"):
+            if name in raw:
+                raw[name] = tokens_value(getattr(self, name))
+        return raw
+
+
+class BranchItem(TokensItem):
     """Partition of the repository / `branch#<name>`.
 
     Sealed tokens are stored oldest first, unlike in the engine. Sealing appends at the end and
@@ -249,7 +264,7 @@ class LeaseItem(RefsItem):
     until_ns = NumberAttribute()
 
 
-class CleanupItem(RefsItem):
+class CleanupItem(TokensItem):
     """`cleanups` / `<due time in ns, 20 digits>#<unique>`: tokens or a repository to drop.
 
     is_offer: a branch may still take the token, which deletes the item.
@@ -376,17 +391,3 @@ class AuditItem(RefsItem):
 
     record = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
-
-
-class StagedItem(Model):
-    """An item of the staging table; without a value it is a tombstone.
-
-    write is the nonce of the conditional write that put it. restored is set if the put repeated the
-    head's entry at the path.
-    """
-
-    token = UnicodeAttribute(hash_key=True)
-    path = BinaryAttribute(range_key=True, legacy_encoding=False)
-    value = BinaryAttribute(null=True, legacy_encoding=False)
-    write = BinaryAttribute(null=True, legacy_encoding=False)
-    restored = BooleanAttribute(null=True)

@@ -1,4 +1,4 @@
-"""Pages of a staging token's items: the attributes that a query reads, and the size of its pages.
+"""Pages of a partition of staged items: the attributes that a query reads, and its pages' sizes.
 
 A query's next page begins with a condition on the path, and has a limit. DynamoDB needs neither.
 But DynamoDB Local reads all items before an ExclusiveStartKey, and all items up to the limit. It
@@ -14,14 +14,14 @@ import msgspec
 from graveler.aws.dynamodb.client import DynamoDBCall
 from graveler.aws.dynamodb.tables import Request, Tables
 from graveler.limits import PATH_BYTES_MAX
-from graveler.model import StagingToken
 from graveler.ports import ChangesPage
 
 # The first page of a scan. Later pages grow by a factor, until they have about the size of
 # DynamoDB's full pages, 1 MB.
 FIRST_PAGE_ITEMS = 1_000
 _GROWTH = 4
-_PAGE_ITEMS_MAX = 4_000
+PAGE_ITEMS_MAX = 4_000
+COUNTED_MAX = 1_000
 
 
 class _Binary(msgspec.Struct):
@@ -59,6 +59,7 @@ CHANGES: Request = {
     "ProjectionExpression": "#p, #v",
     "ExpressionAttributeNames": {**_PATH_NAMES, "#v": "value"},
 }
+_COUNT: Request = {"Select": "COUNT", "ExpressionAttributeNames": {"#t": "token"}}
 RESTORED_PATHS: Request = {
     "ProjectionExpression": "#p",
     "FilterExpression": "attribute_exists(#r)",
@@ -67,28 +68,35 @@ RESTORED_PATHS: Request = {
 
 
 def first_page(
-    tables: Tables, token: StagingToken, start: bytes, end: bytes | None, limit: int
+    tables: Tables, partition: str, start: bytes, end: bytes | None, limit: int
 ) -> DynamoDBCall:
     """Return the query of the first page of the changes with start <= path < end."""
-    return DynamoDBCall("Query", _request(tables, token, start, end, CHANGES, limit), _PAGE)
+    return DynamoDBCall("Query", _request(tables, partition, start, end, CHANGES, limit), _PAGE)
+
+
+def counted(tables: Tables, partition: str) -> Request:
+    """Return the query that counts the partition's items, up to COUNTED_MAX or a page of 1 MB."""
+    request = _request(tables, partition, b"", None, _COUNT, COUNTED_MAX)
+    return request | {"ConsistentRead": False}  # a guess at half the price
 
 
 def pages(
     tables: Tables,
-    token: StagingToken,
+    partition: str,
     start: bytes,
     end: bytes | None,
     wanted: Request,
     limit: int = FIRST_PAGE_ITEMS,
     first: StagedPage | None = None,
+    limit_max: int = PAGE_ITEMS_MAX,
 ) -> Iterator[StagedPage]:
     """Yield the items with start <= path < end in pages; first is the first page, if known."""
     page = first
     while end is None or start < end:
         if page is None:
-            request = _request(tables, token, start, end, wanted, limit)
+            request = _request(tables, partition, start, end, wanted, limit)
             page = tables.dynamodb.call("Query", request, _PAGE)
-        limit = min(_GROWTH * limit, _PAGE_ITEMS_MAX)
+        limit = min(_GROWTH * limit, limit_max)
         last, page.Items = page.LastEvaluatedKey, _inside(page.Items, start, end)
         yield page
         following = None if last is None else _behind(last.path.B)
@@ -116,7 +124,7 @@ def _inside(items: list[StagedPath], start: bytes, end: bytes | None) -> list[St
 
 def _request(
     tables: Tables,
-    token: StagingToken,
+    partition: str,
     start: bytes,
     end: bytes | None,
     wanted: Request,
@@ -124,7 +132,7 @@ def _request(
 ) -> Request:
     """Return the request of a page, which includes both ends of the interval."""
     condition = "#t = :t"
-    values: dict[str, Any] = {":t": {"S": token}}
+    values: dict[str, Any] = {":t": {"S": partition}}
     # A bound may be longer than a key can be. A truncated bound still includes the interval.
     if start:
         values[":start"] = {"B": start[:PATH_BYTES_MAX]}

@@ -1,4 +1,4 @@
-"""The StagingStore on DynamoDB: partition = staging token, sort key = path.
+"""The StagingStore on DynamoDB: partition = staging token or a shard of it, sort key = path.
 
 Theory of operation. In DynamoDB, only a transaction can make a write depend on another item. And
 DynamoDB cancels transactions that touch one item at the same time, even if they only check it. So
@@ -12,33 +12,29 @@ A transaction has a client request token, so a repeated request has no second ef
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
-from graveler.aws.dynamodb.branches import (
-    branch_key,
-    branch_of,
-    is_unchanged,
-    restored_item,
-    subject_of,
-)
-from graveler.aws.dynamodb.client import DynamoDBCall, binary
+from graveler.aws.dynamodb.branches import branch_key, is_unchanged
+from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.coalescing import BatchCall
-from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
+from graveler.aws.dynamodb.models import BranchItem, partition_of
 from graveler.aws.dynamodb.recorded_uploads import has_completed, upload_completion
-from graveler.aws.dynamodb.repositories import repository_key, repository_of
-from graveler.aws.dynamodb.staged_items import says, staged_item, staged_key, staged_of
-from graveler.aws.dynamodb.staged_pages import (
-    CHANGES,
-    FIRST_PAGE_ITEMS,
-    PATHS,
-    RESTORED_PATHS,
-    first_page,
-    pages,
+from graveler.aws.dynamodb.staged_items import (
+    StagedItem,
+    key_in,
+    modelled_item,
+    partitions_of,
+    restored_item,
+    says,
+    staged_item,
 )
+from graveler.aws.dynamodb.staged_pages import COUNTED_MAX, PATHS, counted, pages
+from graveler.aws.dynamodb.staged_reads import StagedReads
+from graveler.aws.dynamodb.stored_tokens import token_value
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.errors import TransactionCancelledError
@@ -52,9 +48,9 @@ from graveler.errors import (
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
+from graveler.model.tokens import ALL_PLAIN, Spread, Spreads, spread_after, spread_of
 from graveler.ports import (
     UNCONDITIONAL,
-    ChangesPage,
     Staged,
     StagedChange,
     StageOutcome,
@@ -63,69 +59,15 @@ from graveler.ports import (
 from graveler.threads import ContextThreads
 
 _TRANSACTIONS_AT_ONCE = 8
+_SHARDS_AT_ONCE = 4  # dropped; each deletes eight batches at once
 
 
-class DynamoStagingStore:
+class DynamoStagingStore(StagedReads):
     """`graveler.ports.StagingStore` over the staging table."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._dynamodb = tables.dynamodb
-
-    def get(self, token: StagingToken, path: bytes) -> Staged | None:
-        raw = self._item_of(token, path)
-        return None if raw is None else staged_of(raw)
-
-    def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
-        found = {raw["token"]["S"]: raw for raw in self._items_of(tokens, path)}
-        return next((staged_of(found[token]) for token in tokens if token in found), None)
-
-    def newest_each(
-        self, tokens: Sequence[StagingToken], paths: Sequence[bytes]
-    ) -> Mapping[bytes, Staged]:
-        pairs = [(path, token) for path in paths for token in reversed(tokens)]  # newest last
-        keys = [staged_key(token, path) for path, token in pairs]
-        found = {
-            (binary(raw["path"]), raw["token"]["S"]): staged_of(raw)
-            for raw in self._tables.get_batch(self._tables.staging, keys)
-        }
-        return {pair[0]: found[pair] for pair in pairs if pair in found}
-
-    def _items_of(self, tokens: Sequence[StagingToken], path: bytes) -> Sequence[Raw]:
-        if len(tokens) == 1:
-            raw = self._item_of(tokens[0], path)
-            return [] if raw is None else [raw]
-        keys = [staged_key(token, path) for token in tokens]
-        return self._tables.get_batch(self._tables.staging, keys)
-
-    def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:
-        return self._tables.item(self._tables.staging, staged_key(token, path))
-
-    def get_with_branch(
-        self, repository: Repository, branch: str, token: StagingToken, path: bytes
-    ) -> tuple[Branch | None, Staged | None]:
-        wanted = [
-            (self._tables.refs, branch_key(repository, branch)),
-            (self._tables.staging, staged_key(token, path)),
-        ]
-        found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
-        return (
-            None if found is None else branch_of(found),
-            None if staged is None else staged_of(staged),
-        )
-
-    def get_with_repository(
-        self, repository: Repository, branch: str, token: StagingToken, path: bytes
-    ) -> tuple[Repository | None, Branch | None, Staged | None]:
-        refs = self._tables.refs
-        wanted = [(refs, repository_key(repository.name)), (refs, branch_key(repository, branch))]
-        wanted.append((self._tables.staging, staged_key(token, path)))
-        current, found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
-        return (
-            None if current is None else repository_of(current),
-            None if found is None else branch_of(found),
-            None if staged is None else staged_of(staged),
-        )
+    def __init__(self, tables: Tables, spreads: Spreads = ALL_PLAIN) -> None:
+        super().__init__(tables)
+        self._spreads = spreads
 
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> StageOutcome:
         if len(changes) == 1:
@@ -141,7 +83,7 @@ class DynamoStagingStore:
                 has_failed.set()
             return outcome
 
-        batches, at_gates = list(gates.batches_of(changes)), gates.successive(changes)
+        batches, at_gates = list(gates.batches_of(changes)), gates.successive(token, changes)
         if len(batches) == 1:
             return attempt(batches[0], next(at_gates))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
@@ -162,7 +104,7 @@ class DynamoStagingStore:
         """Stage the change, together with other threads'; return whether the token is open."""
 
         def send(changes: Sequence[Change]) -> Sequence[bool]:
-            gate = gates.gate_of(changes[0][0])
+            gate = gates.gate_of(token, changes[0][0])
             return [self._stage_at_once(token, changes, gate)] * len(changes)
 
         subject = (self._tables.staging, token)
@@ -204,7 +146,7 @@ class DynamoStagingStore:
         expected: Staged | None,
     ) -> None:
         token, nonce = branch.staging_token, uuid4().bytes
-        item = StagedItem(token, path, value=value, write=nonce)
+        item = modelled_item(token, path, value, nonce)
         put = self._tables.put(item, says(expected))
         try:
             self._tables.transact([{"Put": put}, self._count_edit(repository, branch)])
@@ -238,10 +180,10 @@ class DynamoStagingStore:
     ) -> None:
         token, path = branch.staging_token, completed.path
         if expected is UNCONDITIONAL:
-            gate = gates.is_open(self._tables.staging, token, gates.gate_of(path))
+            gate = gates.is_open(self._tables.staging, token, gates.gate_of(token, path))
             staging = [self._put(staged_item(token, path, value)), {"ConditionCheck": gate}]
         else:
-            put = self._tables.put(StagedItem(token, path, value=value), says(expected))
+            put = self._tables.put(modelled_item(token, path, value), says(expected))
             staging = [{"Put": put}, self._count_edit(repository, branch)]
         completion = {"Put": upload_completion(self._tables, repository, completed)}
         try:
@@ -265,7 +207,7 @@ class DynamoStagingStore:
     ) -> Task:
         token = branch.staging_token
         puts = [
-            self._tables.put(StagedItem(token, each.path, value=each.value), says(each.replaces))
+            self._tables.put(modelled_item(token, each.path, each.value), says(each.replaces))
             for each in changes
         ]
         edit = self._count_edit(repository, branch)
@@ -308,7 +250,7 @@ class DynamoStagingStore:
                 branch_key(repository, branch.name),
                 [
                     BranchItem.version.set(branch.version + 1),
-                    BranchItem.restored_token.set(branch.staging_token),
+                    BranchItem.restored_token.set(token_value(branch.staging_token)),
                 ],
                 is_unchanged(branch),
             )
@@ -332,61 +274,32 @@ class DynamoStagingStore:
             )
         return branch
 
-    def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
-        for page in pages(self._tables, token, b"", None, RESTORED_PATHS):
-            yield from (item.path.B for item in page.Items)
-
     def close(self, token: StagingToken) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
         with deadlines.unseen():
             self._tables.write_batch(self._tables.staging, closed)
 
-    def scan(
-        self, token: StagingToken, start: bytes, end: bytes | None
-    ) -> Iterator[tuple[bytes, bytes | None]]:
-        for page in self.scan_pages(token, start, end, FIRST_PAGE_ITEMS):
-            yield from page.changes
-
-    def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
-        for page in pages(self._tables, token, start, end, PATHS):
-            yield from (item.path.B for item in page.Items)
-
-    def scan_pages(
-        self, token: StagingToken, start: bytes, end: bytes | None, amount: int
-    ) -> Iterator[ChangesPage]:
-        for page in pages(self._tables, token, start, end, CHANGES, amount):
-            yield page.changes
-
-    def scan_pages_with_branch(
-        self,
-        repository: Repository,
-        branch: str,
-        token: StagingToken,
-        start: bytes,
-        end: bytes | None,
-        amount: int,
-    ) -> tuple[Branch | None, Iterator[ChangesPage]]:
-        branch_request = {
-            "TableName": self._tables.refs,
-            "Key": branch_key(repository, branch),
-            "ConsistentRead": True,
-        }
-        if end is not None and start >= end:
-            raw = self._dynamodb.call("GetItem", branch_request).get("Item")
-            return (None if raw is None else branch_of(raw)), iter(())
-        answer, first = self._dynamodb.call_together(
-            DynamoDBCall("GetItem", branch_request),
-            first_page(self._tables, token, start, end, amount),
-        )
-        raw = answer.get("Item")
-        found = pages(self._tables, token, start, end, CHANGES, amount, first)
-        return (None if raw is None else branch_of(raw)), (page.changes for page in found)
+    def next_spread(self, token: StagingToken) -> Spread:
+        if len(self._spreads) == 1:
+            return self._spreads[0][1]
+        partitions = partitions_of(token)
+        try:
+            found = self._dynamodb.call("Query", counted(self._tables, partitions[0]))
+        except GravelerError:
+            return spread_of(token)  # a guess is no reason to refuse a commit
+        taken = COUNTED_MAX if "LastEvaluatedKey" in found else found["Count"]
+        return spread_after(len(partitions) * taken, self._spreads)
 
     def drop(self, token: StagingToken) -> None:
         # Delete the gates last: until then, no writer can stage an entry that this scan would miss.
-        for page in pages(self._tables, token, b"", None, PATHS):
-            self._delete([staged_key(token, item.path.B) for item in page.Items])
+        with ContextThreads(_SHARDS_AT_ONCE) as pool:
+            for _ in pool.map(self._drop_partition, partitions_of(token)):
+                pass
         self._delete(gates.keys(token))
+
+    def _drop_partition(self, partition: str) -> None:
+        for page in pages(self._tables, partition, b"", None, PATHS):
+            self._delete([key_in(partition, item.path.B) for item in page.Items])
 
     def _delete(self, keys: Sequence[Raw]) -> None:
         deletions = [{"DeleteRequest": {"Key": key}} for key in keys]

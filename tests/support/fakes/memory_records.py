@@ -24,6 +24,7 @@ from graveler.model.places import Places
 from graveler.model.pulls import PullRequest, PullRequestComment
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task, TaskStart
+from graveler.model.tokens import PLAIN, Spread, token_named
 from graveler.ports import Clock
 from tests.support.fakes.memory_objects import FixedClock, nothing
 from tests.support.fakes.memory_uploads import MemoryUploads
@@ -56,9 +57,11 @@ class CountingNames:
         raw = (seconds % 2**32).to_bytes(4, "big") + self._next().to_bytes(8, "big")
         return base64.b32hexencode(raw).decode().lower().rstrip("=")
 
-    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
+    def new_staging_token(
+        self, repository: Repository, branch: str, spread: Spread = PLAIN
+    ) -> StagingToken:
         uuid = f"00000000-0000-4000-8000-{self._next():012x}"
-        return StagingToken(f"{repository.name}-{branch}:{uuid}")
+        return token_named(f"{repository.name}-{branch}:{uuid}", spread)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
+from graveler.model.tokens import Spread, spread_of
 from graveler.ports import (
     UNCONDITIONAL,
     ChangesPage,
@@ -220,6 +221,9 @@ class MemoryStagingStore:
         for path, _ in self.scan(token, b"", None):
             if (token, path) in self._restored:
                 yield path
+
+    def next_spread(self, token: StagingToken) -> Spread:
+        return spread_of(token)
 
     def close(self, token: StagingToken) -> None:
         for gate in range(self.gates):

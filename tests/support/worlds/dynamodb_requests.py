@@ -304,6 +304,8 @@ def _query(draw: DrawFn, partition: str) -> tuple[str, Request]:
     if draw(st.integers(0, 3)) == 0:
         projected = draw(st.sets(st.sampled_from(["sort", *_ATTRIBUTES]), min_size=1))
         request["ProjectionExpression"] = ", ".join(map(expressions.name, sorted(projected)))
+    elif _is_rare(draw):
+        request["Select"] = "COUNT"
     if not is_indexed and draw(st.integers(0, 3)) == 0:
         request["ExclusiveStartKey"] = _key(draw, partition, table)
     return "Query", request | expressions.parameters()

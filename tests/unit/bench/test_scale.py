@@ -11,6 +11,7 @@ from bench.scale.units import demands, read_units, write_units
 from bench.scale.virtual_time import VirtualTime
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
+from graveler.model.tokens import Spread
 from graveler.operations import branches, commits, links, merges, objects, repositories, writes
 from graveler.staging.listing import PageQuery
 from tests.simulation.database import tables_of
@@ -200,7 +201,8 @@ def test_writers_of_one_branch_conflict_at_gates_and_share_a_partition(
 ):
     monkeypatch.setattr("bench.scale.partitions.PARTITION_WRITES_S", 100)
     state = State("", 1.5, 1.0, is_limited=is_limited)
-    loads = [played(Scenario("", "writes", state, (), one_branch, 2), 4) for _ in range(2)]
+    scenario = Scenario("", "writes", state, (), one_branch, ((0, Spread(shards=1, gates=2)),))
+    loads = [played(scenario, 4) for _ in range(2)]
     first, again = (load.timed["writes"] for load in loads)
     assert first.durations_s == again.durations_s
     assert 20 < first.ended / state.measured_s < rate_max

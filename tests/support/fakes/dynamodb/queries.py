@@ -107,6 +107,7 @@ class _Page(NamedTuple):
     passes: Test | None
     values: Values
     attributes: Callable[[Item], Item]
+    only_counts: bool
     # The key of an item, as LastEvaluatedKey has it.
     key: Callable[[Item], Item]
 
@@ -129,11 +130,9 @@ class _Page(NamedTuple):
         items = [item for _, item, _ in page]
         if self.passes is not None:
             items = [item for item in items if self.passes(item, self.values)]
-        answer: dict[str, Any] = {
-            "Items": [self.attributes(item) for item in items],
-            "Count": len(items),
-            "ScannedCount": len(page),
-        }
+        answer: dict[str, Any] = {"Count": len(items), "ScannedCount": len(page)}
+        if not self.only_counts:
+            answer["Items"] = [self.attributes(item) for item in items]
         if page and ends:
             answer["LastEvaluatedKey"] = self.key(page[-1][1])
         return answer
@@ -168,7 +167,9 @@ def _page(
             f"1 validation error detected: Value '{limit}' at 'limit' failed to satisfy "
             "constraint: Member must have value greater than or equal to 1"
         )
-    return _Page(request.get("ScanIndexForward", True), limit, passes, values, attributes, key)
+    only_counts = request.get("Select") == "COUNT"
+    is_forward = request.get("ScanIndexForward", True)
+    return _Page(is_forward, limit, passes, values, attributes, only_counts, key)
 
 
 def _whole(item: Item) -> Item:

@@ -72,6 +72,7 @@ _QUERY = frozenset(
         "ScanIndexForward",
         "ExclusiveStartKey",
         "Limit",
+        "Select",
     }
 )
 _KNOWN = {
