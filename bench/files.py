@@ -47,6 +47,12 @@ class FolderFiles:
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self.read_tail(namespace, file_id, 1 << 40)[0]
 
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        with suppress(CorruptDataError):
+            os.close(self._open(namespace, file_id))
+            return True
+        return False
+
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         with suppress(CorruptDataError):
             os.close(self._open(namespace, file_id))
@@ -121,6 +127,10 @@ class CountedFiles:
         content = self.files.read_all(namespace, file_id)
         self._has_read(content)
         return content
+
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        self._has_read(b"")
+        return self.files.is_stored(namespace, file_id)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         stored = self.files.write(namespace, file_id, content)

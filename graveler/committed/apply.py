@@ -70,8 +70,11 @@ def apply_changes(
     Raises:
         CorruptDataError: a file of base is missing or damaged.
     """
-    whole = apply_slice(committed, base, Slice(), changes)
-    return assemble(committed, base, [whole])
+    whole = _SliceOfRanges(committed, base, Slice(), changes)
+    # The metarange is stored beside its last ranges: nothing names it before both are.
+    applied = assemble(committed, base, [whole.make()])
+    whole.wait()
+    return applied
 
 
 def apply_slice(
@@ -85,7 +88,10 @@ def apply_slice(
     Raises:
         CorruptDataError: a file of base is missing or damaged.
     """
-    return _SliceOfRanges(committed, base, part, changes).make()
+    ranges = _SliceOfRanges(committed, base, part, changes)
+    result = ranges.make()
+    ranges.wait()
+    return result
 
 
 class _SliceOfRanges:
@@ -107,8 +113,15 @@ class _SliceOfRanges:
         self._gone: list[bytes] = []  # the last keys of the ranges rewritten
         self._from = part.start  # ranges that end before this key are not of this slice, or done
 
+    def wait(self) -> None:
+        """Wait until all ranges are stored."""
+        self._writer.wait()
+
     def make(self) -> SliceResult:
-        """Write every range that the changes touch; return the edits of the metarange."""
+        """Write every range that the changes touch; return the edits of the metarange.
+
+        The ranges may not be stored yet.
+        """
         writer, changes = self._writer, self._changes
         start = self._part.start
         cut = self._base.range_from(start) if start else None
@@ -124,7 +137,7 @@ class _SliceOfRanges:
             if writer.is_open or changes.reach(header.max_key) or self._goes_on(header):
                 self._rewrite(header)
         edits: dict[bytes, RangeHeader | None] = dict.fromkeys(self._gone)
-        edits.update((header.max_key, header) for header in writer.finish())
+        edits.update((header.max_key, header) for header in writer.end())
         return SliceResult(tuple(sorted(edits.items())), self._counts)
 
     def _next_range(self) -> RangeHeader | None:

@@ -283,7 +283,16 @@ class FileWriter:
 
     def finish(self) -> list[RangeHeader]:
         """End the last file and wait until all are stored; return their headers in order."""
+        headers = self.end()
+        self.wait()
+        return headers
+
+    def end(self) -> list[RangeHeader]:
+        """End the last file; return the headers in order. The files may not be stored yet."""
         self.end_file()
+        return self._headers
+
+    def wait(self) -> None:
+        """Wait until all files are stored."""
         while self._uploads:
             self._await_upload()
-        return self._headers

@@ -20,7 +20,7 @@ def create(engine: Engine, repository: str, commit: Commit, *, force: bool = Fal
         AlreadyExistsError: a commit with that ID exists.
         InvalidInputError: the ID does not belong to the fields, the generation does not exceed the
             parents', the commit is too large, or the repository's name is malformed.
-        NotFoundError: the repository, a parent or the metarange does not exist.
+        NotFoundError: the repository, a parent, the metarange or a range of it does not exist.
         ForbiddenError: the repository is read-only.
     """
     repo = read_repository(engine, repository)

@@ -42,16 +42,23 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
 
 
 def require_metarange(repo: OpenRepository, metarange_id: MetaRangeID) -> None:
-    """Check that the metarange exists in the repository's namespace; "" is the empty one.
+    """Check that the namespace has the metarange and all of its ranges; "" is the empty one.
+
+    A metarange may lack ranges: a commit that failed has stored it beside them.
 
     Raises:
-        NotFoundError: it does not exist, or cannot be read.
+        NotFoundError: it does not exist, or cannot be read, or a range of it does not exist.
     """
     not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
     # The ID becomes part of a file's name.
     if metarange_id and not is_id(metarange_id):
         raise not_found
     try:
-        next(repo.metarange(metarange_id).headers(), None)
+        ranges = [header.id for header in repo.metarange(metarange_id).headers()]
     except CorruptDataError as error:
         raise not_found from error
+    missing = repo.engine.committed.missing_range(repo.record.storage_namespace, ranges)
+    if missing is not None:
+        raise NotFoundError(
+            f"metarange {metarange_id!r} lacks the range {missing!r}: copy its file, and repeat"
+        )

@@ -25,5 +25,8 @@ class CommittedFiles(Protocol):
             Whether these bytes were stored. The existing file may encode its records differently.
         """
 
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        """Return whether the store has the file, whatever caches hold."""
+
     def forget(self) -> None:
         """Drop cached files: one may have been repaired since."""

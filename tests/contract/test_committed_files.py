@@ -66,6 +66,28 @@ def test_equal_bytes_are_stored_once(files: CommittedFiles, namespace: str) -> N
     assert files.write(namespace, "id", CONTENT) is False
 
 
+def test_the_store_says_what_it_has_whatever_is_cached(
+    files: CommittedFiles, namespace: str
+) -> None:
+    assert not files.is_stored(namespace, "id")
+    files.write(namespace, "id", CONTENT)
+    for _ in range(4):
+        files.read_all(namespace, "id")
+    assert files.is_stored(namespace, "id")
+    assert not files.is_stored(namespace + "2", "id")
+
+
+def test_a_copy_is_no_proof_that_the_store_has_a_file(tmp_path: Path, namespace: str) -> None:
+    source = MemoryCommittedFiles()
+    files = CachedFiles(source, tmp_path, 100, 2)
+    files.write(namespace, "id", CONTENT)
+    for _ in range(4):
+        files.read_all(namespace, "id")
+    source.files.clear()
+    assert files.read_all(namespace, "id") == CONTENT
+    assert not files.is_stored(namespace, "id")
+
+
 def test_a_file_belongs_to_its_namespace(files: CommittedFiles, namespace: str) -> None:
     files.write(namespace, "id", CONTENT)
     files.write(namespace + "2", "id", b"other")

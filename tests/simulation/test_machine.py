@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
@@ -323,7 +324,7 @@ _START = Op("start_commit", text="again", id=5)
         # Results of slices are taken, although the branch's version says that they are too old.
         pytest.param(
             "StagedSource",
-            lambda tokens, _version: StagedSource(tokens, 0),
+            SimpleNamespace(of=lambda branch: StagedSource.of(replace(branch, version=0))),
             ((_WRITE,), (_START, _RUN)),
             marks=pytest.mark.long,
         ),

@@ -1,6 +1,7 @@
 """The CommittedFiles on S3, at `_lakefs/<id>` under the storage namespace."""
 
 from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.responses import find
 from graveler.aws.s3.uris import Location
 from graveler.errors import CorruptDataError, ThrottledError, UnknownOutcomeError
 from graveler.layout import committed_uri
@@ -48,6 +49,9 @@ class S3CommittedFiles:
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self._get(committed_uri(namespace, file_id), None)[0]
+
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        return find(self._s3, Location.of(committed_uri(namespace, file_id))) is not None
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         try:

@@ -44,6 +44,9 @@ class CachedFiles:
         folder.mkdir(parents=True, exist_ok=True)
         self._find_files()
 
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        return self._source.is_stored(namespace, file_id)
+
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         name = _name(namespace, file_id)
         size = self._size(name)

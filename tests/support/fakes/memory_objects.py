@@ -142,6 +142,10 @@ class MemoryCommittedFiles:
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self._file("read_all", namespace, file_id)
 
+    def is_stored(self, namespace: str, file_id: str) -> bool:
+        self.reads.append(("is_stored", file_id))
+        return (namespace, file_id) in self.files
+
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         is_new = (namespace, file_id) not in self.files
         self.files.setdefault((namespace, file_id), content)

@@ -2,13 +2,16 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from threading import Event
 
 import pytest
 
+from graveler.committed.apply import apply_slice
 from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import Slice
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.errors import CorruptDataError
-from graveler.model import MetaRangeID
+from graveler.model import EMPTY_METARANGE, MetaRangeID
 from graveler.sstable.writer import TableWriter
 from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.support.worlds.model import NAMESPACE, Records, read, token_value, write
@@ -143,14 +146,62 @@ class BrokenFiles(MemoryCommittedFiles):
 
 
 @pytest.mark.parametrize("raggedness", [5, 200])
-def test_no_metarange_names_a_file_that_was_not_stored(raggedness):
-    breaking = Breaking(raggedness)
+def test_a_change_fails_if_a_file_was_not_stored_and_succeeds_when_it_is_repeated(raggedness):
     files = BrokenFiles()
-    with ThreadPoolExecutor(4) as pool, pytest.raises(OSError, match="no connection"):
-        write(Committed(files, breaking=breaking, executor=pool), records(1000))
-    headers = list(
-        write(Committed(MemoryCommittedFiles(), breaking=breaking), records(1000)).headers()
-    )
-    assert len(headers) > 3
-    # Of ranges, those that were begun; of the metarange, nothing.
-    assert {file_id for _, file_id in files.files} <= {header.id for header in headers}
+    with ThreadPoolExecutor(4) as pool:
+        committed = Committed(files, breaking=Breaking(raggedness), executor=pool)
+        with pytest.raises(OSError, match="no connection"):
+            write(committed, records(1000))
+        metarange = write(committed, records(1000))
+    assert len(list(metarange.headers())) > 3
+    assert read(cold(files, metarange.id)) == records(1000)
+
+
+class BrokenRange(MemoryCommittedFiles):
+    """Stores the first file when it is asked for the second, or fails to store it once."""
+
+    def __init__(self, *, fails: bool) -> None:
+        super().__init__()
+        self.order: list[str] = []
+        self._fails = fails
+        self._second = Event()
+
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
+        self.order.append(file_id)
+        if len(self.order) == 2:
+            self._second.set()
+        assert self._second.wait(30), "the metarange waits for its range"
+        if self._fails and file_id == self.order[0]:
+            self._fails = False
+            raise OSError("no connection")
+        return super().write(namespace, file_id, content)
+
+
+def test_a_slice_has_a_result_when_its_ranges_are_stored():
+    files = BrokenFiles()
+    with ThreadPoolExecutor(4) as pool:
+        committed = Committed(files, breaking=Breaking(200), executor=pool)
+        nothing = MetaRange(committed, NAMESPACE, EMPTY_METARANGE)
+        with pytest.raises(OSError, match="no connection"):
+            apply_slice(committed, nothing, Slice(), sorted(records(1000).items()))
+
+
+def test_a_metarange_is_stored_beside_its_last_range():
+    files = BrokenRange(fails=False)
+    with ThreadPoolExecutor(2) as pool:
+        metarange = write(Committed(files, executor=pool), records(10))
+    assert read(cold(files, metarange.id)) == records(10)
+
+
+def test_a_metarange_that_lacks_a_range_is_known_whatever_the_process_has_cached():
+    files = BrokenRange(fails=True)
+    with ThreadPoolExecutor(2) as pool:
+        committed = Committed(files, executor=pool)
+        with pytest.raises(OSError, match="no connection"):
+            write(committed, records(10))
+        lacking, metarange_id = files.order
+        assert {file_id for _, file_id in files.files} == {metarange_id}
+        (header,) = MetaRange(committed, NAMESPACE, MetaRangeID(metarange_id)).headers()
+        assert committed.missing_range(NAMESPACE, [header.id]) == header.id == lacking
+        write(committed, records(10))
+        assert committed.missing_range(NAMESPACE, [header.id]) is None

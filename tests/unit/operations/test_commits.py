@@ -7,8 +7,19 @@ import pytest
 
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError, ThrottledError
+from graveler.identity import make_commit
 from graveler.limits import COMMIT_BYTES_MAX
-from graveler.operations import branches, commits, diffs, links, merges, objects, tags, writes
+from graveler.operations import (
+    branches,
+    commit_records,
+    commits,
+    diffs,
+    links,
+    merges,
+    objects,
+    tags,
+    writes,
+)
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.worlds.lake import REPO, commit, content, history, named, paths, upload
@@ -166,6 +177,36 @@ def test_a_missing_metarange_is_not_found(engine):
     for metarange_id in ("0" * 64, "../x", header.id):
         with pytest.raises(NotFoundError, match="metarange"):
             commit(engine, source_metarange=metarange_id)
+
+
+@pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
+def test_a_metarange_that_lacks_a_range_is_not_committed(world, engine, accept):
+    """It is what a commit leaves that stored the metarange, and failed to store the range."""
+    upload(engine, b"p", b"1")
+    made = commit(engine)
+    repo = read_repository(engine, REPO)
+    (header,) = repo.metarange(made.metarange_id).headers()
+    kept = world.files.files.pop((repo.record.storage_namespace, header.id))
+    record = make_commit(
+        committer="ann",
+        message="again",
+        metarange_id=made.metarange_id,
+        creation_date=made.creation_date,
+        metadata={},
+        parents=[made.id],
+        generation=made.generation + 1,
+    )
+
+    def name_it() -> None:
+        if accept == "source_metarange":
+            commit(engine, source_metarange=made.metarange_id, allow_empty=True)
+        else:
+            commit_records.create(engine, REPO, record)
+
+    with pytest.raises(NotFoundError, match=header.id):
+        name_it()
+    world.files.files[repo.record.storage_namespace, header.id] = kept
+    name_it()
 
 
 def test_a_commit_gives_up_after_losing_every_try(world, engine):
