@@ -9,7 +9,7 @@ import pytest
 
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key
-from graveler.aws.dynamodb.models import BranchItem
+from graveler.aws.dynamodb.models import BranchItem, partition_of
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
@@ -342,6 +342,17 @@ def test_restored_entries_are_known_and_raise_the_version(
     stores.staging.stage_if(repository, now, b"end", b"again", Staged(None))
     left = [path for path, _ in changes if path not in (b"0001", b"end")]
     assert list(stores.staging.restored_paths(token)) == left
+
+
+def test_a_restored_branch_remembers_its_token_as_text(dynamodb_stores: DynamoDBStores) -> None:
+    """Earlier versions can read the branch when its tokens with a spread are gone."""
+    stores, repository = dynamodb_stores, create(dynamodb_stores)
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.staging.restore(repository, main, [(b"a", b"1")])
+    raw = stores.tables.get(partition_of(repository), "branch#main")
+    assert raw is not None
+    assert raw["restored_token"] == {"S": main.staging_token}
 
 
 def test_restoring_again_replaces_no_later_write(

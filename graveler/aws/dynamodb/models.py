@@ -110,9 +110,8 @@ class TokensItem(RefsItem):
 
     def serialize(self, null_check: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - PynamoDB's
         raw = super().serialize(null_check)
-        for name in ("staging_token", "restored_token"):
-            if name in raw:
-                raw[name] = token_value(getattr(self, name))
+        if "staging_token" in raw:
+            raw["staging_token"] = token_value(raw["staging_token"]["S"])
         for name in ("sealed_tokens", "tokens"):
             if name in raw:
                 raw[name] = tokens_value(getattr(self, name))
@@ -133,6 +132,7 @@ class BranchItem(TokensItem):
     hidden = BooleanAttribute()
     edits = NumberAttribute(default=0)
     clean_moves = NumberAttribute(default=0)
+    # Text, whatever its spread: it outlives its token. It matters only if it is staging_token.
     restored_token = UnicodeAttribute(default="")
     uid = UnicodeAttribute(null=True)  # missing in branches of earlier versions
 

@@ -34,7 +34,6 @@ from graveler.aws.dynamodb.staged_items import (
 )
 from graveler.aws.dynamodb.staged_pages import COUNTED_MAX, PATHS, counted, pages
 from graveler.aws.dynamodb.staged_reads import StagedReads
-from graveler.aws.dynamodb.stored_tokens import token_value
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.errors import TransactionCancelledError
@@ -250,7 +249,7 @@ class DynamoStagingStore(StagedReads):
                 branch_key(repository, branch.name),
                 [
                     BranchItem.version.set(branch.version + 1),
-                    BranchItem.restored_token.set(token_value(branch.staging_token)),
+                    BranchItem.restored_token.set(branch.staging_token),
                 ],
                 is_unchanged(branch),
             )

@@ -1,5 +1,6 @@
 """Tokens with a spread have other types than text, so that earlier versions fail on them."""
 
+from base64 import b64encode
 from dataclasses import replace
 
 import msgspec
@@ -47,6 +48,15 @@ def test_earlier_versions_fail_on_a_branch_with_a_spread_token():
     assert [next(iter(token)) for token in raw["sealed_tokens"]["L"]] == ["B", "S"]
     plain = Branch("main", CommitID("c" * 64), PLAIN_ONE)
     assert _kinds(_arrived(branch_item(LAKE, plain))) == dict.fromkeys(_kinds(raw), "S")
+
+
+def test_earlier_versions_read_a_branch_when_its_spread_tokens_are_gone():
+    branch = Branch("main", CommitID("c" * 64), PLAIN_ONE, restored_token=SPREAD_ONE)
+    raw = _arrived(branch_item(LAKE, branch))
+    assert _kinds(raw) == {"staging_token": "S", "restored_token": "S"}
+    # Tables that the first version with spreads wrote.
+    written = raw | {"restored_token": {"B": b64encode(SPREAD_ONE.encode()).decode()}}
+    assert branch_of(written) == branch
 
 
 def test_earlier_versions_fail_on_a_cleanup_of_a_spread_token():
