@@ -187,6 +187,26 @@ def test_of_two_files_the_one_that_failed_is_sent_again_alone(visit, repository,
     assert content_of(repository, "two.txt") == b"two"
 
 
+def test_of_two_files_for_one_path_the_one_that_was_chosen_last_stays(visit, repository, bucket):
+    visit.expect_statuses(503)
+    allowed = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag"}
+    bucket.act = lambda route: route.fulfill(status=503, headers=allowed)
+    dialog = choose(objects_page(visit, repository), {"one.txt": b"older"})
+    dialog.get_by_role("button", name=re.compile("^Upload 1 file")).click()
+    expect(dialog.get_by_text("0 of 1 file uploaded, 1 failed")).to_be_visible()
+    dialog.get_by_role("button", name="Upload more").click()
+    newer = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"chosen last"}
+    dialog.locator("input[type=file]").first.set_input_files([newer])
+    dialog.get_by_role("button", name=re.compile("^Upload 1 file")).click()
+    expect(dialog.get_by_text("0 of 2 files uploaded, 2 failed")).to_be_visible()
+    bucket.sent.clear()
+    bucket.act = lambda route: route.continue_()
+    dialog.get_by_role("button", name="Retry failed").click()
+    expect(dialog.get_by_text("2 of 2 files uploaded")).to_be_visible()
+    assert len({urlsplit(url).path for url in bucket.sent}) == 2
+    assert content_of(repository, "one.txt") == b"chosen last"
+
+
 def test_a_download_has_the_bytes_of_the_upload_and_no_presigned_url_is_left_behind(
     visit, repository
 ):

@@ -81,16 +81,26 @@ export function startUploads(
 function sendNext(): void {
   removeEventListener('beforeunload', warn);
   if (isUploading.value) addEventListener('beforeunload', warn);
-  for (let next = queue[0]; next && mayBegin(next.file); next = queue[0]) {
+  for (let next = queue[0]; next && mayBegin(next); next = queue[0]) {
     queue.shift();
     if (next.status.value.state === 'waiting') sendOne(next);
   }
 }
 
-function mayBegin(file: File): boolean {
-  if (running.size < PARALLEL) return true;
-  const bytes = [...running.keys()].reduce((sum, each) => sum + each.file.size, file.size);
-  return !isLarge(file) && running.size < IN_HAND && bytes <= IN_HAND_BYTES;
+function mayBegin(next: Upload): boolean {
+  const { file } = next;
+  const others = [...running.keys()];
+  // Of several files for one path, the one that was chosen last stays there.
+  if (others.some(other => isOfSamePath(other, next))) return false;
+  if (others.length < PARALLEL) return true;
+  const bytes = others.reduce((sum, each) => sum + each.file.size, file.size);
+  return !isLarge(file) && others.length < IN_HAND && bytes <= IN_HAND_BYTES;
+}
+
+function isOfSamePath(one: Upload, other: Upload): boolean {
+  return (
+    one.path === other.path && one.branch === other.branch && one.repository === other.repository
+  );
 }
 
 async function sendOne(upload: Upload): Promise<void> {

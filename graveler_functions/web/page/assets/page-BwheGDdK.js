@@ -1,4 +1,4 @@
-import{t as e}from"./sql-Cs577m-a.js";import{D as t,f as n,fn as r,k as i}from"./shared-BRVZV2AK.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
+import{t as e}from"./sql-DXye1XBw.js";import{D as t,f as n,fn as r,k as i}from"./shared-BRVZV2AK.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
 `)}\r\n`}function s({columns:e,rows:t}){let r=n(e.map(({name:e})=>e)).map(e=>JSON.stringify(e)),i=(t,n)=>e[n]?.isNumber&&/^-?\d/.test(t??``)?t:JSON.stringify(t);return`[${t.map(e=>`{${e.map((e,t)=>`${r[t]}:${i(e,t)}`)}}`).join(`,
 `)}]\n`}function c(e,{start:t,end:n}){let r=e.lastIndexOf(`
 `,t-1)+1,[i=``]=e.slice(r).split(`
