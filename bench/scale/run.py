@@ -21,7 +21,7 @@ from bench.scale.partitions import Partitions
 from bench.scale.plots import plot_scale
 from bench.scale.scenarios import Client
 from bench.scale.virtual_time import VirtualTime
-from graveler.model.tokens import ALL_PLAIN, BY_NEED, Spread, Spreads
+from graveler.model.tokens import ALL_PLAIN, Spread, Spreads
 
 TITLE = "Rates and waits in a model of DynamoDB"
 # An account's functions that run at the same time [K].
@@ -73,8 +73,6 @@ def _all(shards: int, gates: int) -> Spreads:
     return ((0, Spread(shards, gates)),)
 
 
-# By then, the token of a load has as many shards as it gets.
-_GROWN = replace(NEW, warm_s=20.0, measured_s=10.0)
 _FEW, _MANY = (1, 4, 16), (16, 64)
 _ALL = (1, 16, 64, 256)
 _WRITES = "Single writes to one branch"
@@ -94,7 +92,6 @@ SCENARIOS = (
     Scenario(_OF_REPOSITORY, "commits", NEW, _FEW, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", NEW, _FEW, scenarios.commits_of_a_deployment),
     Scenario(_CLEANUPS, "cleanups", _longer(NEW), (4, 16), scenarios.with_cleanup),
-    Scenario(f"{_TOGETHER}, by need", "links", _GROWN, (1, 4), scenarios.together, BY_NEED),
     Scenario("Changes dropped, by changes of the token", "drops", NEW, (2_000,), scenarios.drop),
     Scenario(_WRITES, "writes", SPLIT, (16, 64, 256), scenarios.one_branch),
     Scenario(f"{_WRITES}, ascending paths", "writes", SPLIT, (64,), scenarios.ascending),

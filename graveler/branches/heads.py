@@ -19,7 +19,6 @@ from graveler.branches.views import view_of_branch
 from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
 from graveler.errors import (
-    GravelerError,
     InvalidInputError,
     PreconditionFailedError,
     StaleTaskError,
@@ -31,7 +30,6 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, CommitID, Event, MetaRangeID, StagingToken
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import TaskEnd, TaskStart
-from graveler.model.tokens import spread_of
 from graveler.open_repository import OpenRepository
 from graveler.staging.overlay import effective_changes
 
@@ -212,20 +210,13 @@ def replace_token(
     return sealed
 
 
-def widen(repo: OpenRepository, branch: Branch) -> None:
-    """Seal the branch's staging token if it took so much that the next one has more shards."""
-    token = branch.staging_token
-    with suppress(GravelerError):  # the writer has its answer
-        if repo.engine.staging.next_spread(token).shards > spread_of(token).shards:
-            replace_token(repo, branch)
-
-
 def close(repo: OpenRepository, branch: Branch) -> StagingToken:
     """Close the branch's staging token; return the token that may follow."""
     engine, closed = repo.engine, branch.staging_token
-    spread = engine.ahead(lambda: engine.staging.next_spread(closed))
+    # Ask first: while a slow answer is awaited, writers go on.
+    spread = engine.staging.next_spread(closed)
     engine.staging.close(closed)
-    return engine.names.new_staging_token(repo.record, branch.name, spread())
+    return engine.names.new_staging_token(repo.record, branch.name, spread)
 
 
 def _with_room(repo: OpenRepository, branch: Branch, sealed_max: int, watching: Watching) -> Branch:

@@ -37,7 +37,7 @@ from graveler.branches.confirming import (
     may_all_be_written,
     may_be_written,
 )
-from graveler.branches.heads import replace_token, widen
+from graveler.branches.heads import replace_token
 from graveler.branches.lookup import (
     StagedRead,
     branch_not_found,
@@ -69,9 +69,6 @@ from graveler.ports import Staged
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
 # it replaces the token itself.
 _SEAL_PAUSE_S = 0.02
-
-# So many changes that take longer may be held up by the token's partitions.
-_MANY, _SLOW_S = 100, 0.5
 
 
 def branch_for_staging(
@@ -143,7 +140,6 @@ def stage_each(
     Otherwise it does not; the errors are those of `stage_changes`, and ThrottledError.
     """
     failed: dict[bytes, GravelerError] = {}
-    since, amount = repo.engine.clock.moment(), len(changes)
     for _ in range(BRANCH_WRITE_TRIES_MAX):
         refused, errors = repo.engine.staging.stage(branch.staging_token, changes)
         failed |= errors
@@ -157,8 +153,6 @@ def stage_each(
             return failed | may_all_be_written(missed, error) | dict.fromkeys(dict(refused), error)
         failed |= may_all_be_written(missed)
         if not refused:
-            if amount >= _MANY and not since.is_within(_SLOW_S, repo.engine.clock.moment()):
-                widen(repo, branch)
             return failed
         changes = refused
     return failed | dict.fromkeys(dict(changes), contention(f"branch {branch.name!r}"))

@@ -5,7 +5,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.browser import lakes
 from tests.browser.visits import choose, dialog_of, upload
@@ -195,7 +195,7 @@ def test_of_two_files_for_one_path_the_one_that_was_chosen_last_stays(visit, rep
     dialog.get_by_role("button", name=re.compile("^Upload 1 file")).click()
     expect(dialog.get_by_text("0 of 1 file uploaded, 1 failed")).to_be_visible()
     dialog.get_by_role("button", name="Upload more").click()
-    newer = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"chosen last"}
+    newer: FilePayload = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"chosen last"}
     dialog.locator("input[type=file]").first.set_input_files([newer])
     dialog.get_by_role("button", name=re.compile("^Upload 1 file")).click()
     expect(dialog.get_by_text("0 of 2 files uploaded, 2 failed")).to_be_visible()

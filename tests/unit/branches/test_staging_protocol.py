@@ -14,7 +14,6 @@ from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch
 from graveler.branches.staging import stage_changes, stage_each
 from graveler.engine import Engine
-from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
@@ -23,8 +22,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
-from graveler.model.tokens import Spread, spread_of
+from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import branches, commits, links, merges, objects, replays, writes
 from graveler.ports import StageOutcome
 from graveler.staging.listing import PageQuery
@@ -571,46 +569,6 @@ def test_a_commit_holds_what_a_request_staged_although_the_rest_of_it_failed(wor
     failed = stage_each(staging, branch, [(b"a", None), (b"b", None)])
     assert {path: type(error) for path, error in failed.items()} == {b"b": ThrottledError}
     assert current_branch(engine, REPO, "main")[1].version > versions[0]
-
-
-@pytest.mark.parametrize(
-    ("amount", "took_s", "is_wider"), [(100, 1, True), (99, 9, False), (100, 0, False)]
-)
-def test_a_load_that_is_held_up_gets_a_wider_token(world, engine, amount, took_s, is_wider):
-    repository, branch = current_branch(engine, REPO, "main")
-    wide = Spread(shards=8, gates=64)
-    world.clock.step_ns = 1
-
-    def watch(name, call):
-        if name == "staging.next_spread":
-            return wide
-        if name == "staging.stage":
-            world.clock.tick(took_s)
-        return call()
-
-    around = replace(repository, engine=engine_around(world.engine(), watch))
-    value = entry_value(Entry("data/one", AddressType.RELATIVE, 1, "0" * 32, 0, "text/plain"))
-    changes = [(b"%03d" % number, value) for number in range(amount)]
-    assert stage_each(around, branch, changes) == {}
-    now = current_branch(engine, REPO, "main")[1]
-    assert (spread_of(now.staging_token) == wide) == is_wider
-    assert len(now.sealed_tokens) == is_wider
-    assert len(paths(engine, commit(engine).id)) == amount
-
-
-def test_a_wider_token_that_cannot_be_made_costs_no_write(world, engine):
-    repository, branch = current_branch(engine, REPO, "main")
-
-    def watch(name, call):
-        if name == "staging.stage":
-            world.clock.tick(1)
-        if name == "staging.next_spread":
-            raise ThrottledError("busy")
-        return call()
-
-    around = replace(repository, engine=engine_around(world.engine(), watch))
-    assert stage_each(around, branch, [(b"%03d" % number, None) for number in range(100)]) == {}
-    assert current_branch(engine, REPO, "main")[1].staging_token == branch.staging_token
 
 
 def test_only_what_a_deleted_branch_refused_is_missing(world, engine):
