@@ -10,7 +10,7 @@ from graveler.branches.views import ObjectStat, View, object_stat, view_of_branc
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
-from graveler.diff.virtual_base import Base, changes_since
+from graveler.diff.virtual_base import UNSETTLED, Base, changes_since
 from graveler.engine import Engine
 from graveler.messages import within
 from graveler.model import Change, Repository
@@ -25,8 +25,9 @@ from graveler.staging.overlay import effective_changes, overlaid_differences
 class DiffEntry:
     """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
-    left, right: the object on each side, None if it does not exist there. A three-dot diff compares
-    with the merge base, but a conflict is between the two refs.
+    left, right: the object on each side, None if it does not exist there.
+
+    left of a conflict is None as well if crossed merges conflict there already.
     """
 
     kind: str  # added, removed, changed, conflict or prefix_changed
@@ -58,7 +59,7 @@ def _key(found: _FoundDifference) -> bytes:
 
 def _page(repository: Repository, page: ListPage[_FoundDifference]) -> ListPage[DiffEntry]:
     def shown(path: bytes, stored: bytes | None) -> ObjectStat | None:
-        return None if stored is None else object_stat(repository, path, stored)
+        return None if stored in (None, UNSETTLED) else object_stat(repository, path, stored)
 
     results: list[DiffEntry | CommonPrefix] = []
     for item in page.results:
@@ -201,8 +202,6 @@ def _kinds(differences: Iterator[Difference]) -> Iterator[_FoundDifference]:
 
 def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_FoundDifference]:
     for found in source_changes(changes, left):
-        if found.meeting is Meeting.ALONE:
-            yield _FoundDifference(found.change, found.change.kind)
-        elif found.meeting is Meeting.CONFLICT:
-            key, right = found.change.key, found.change.right
-            yield _FoundDifference(Difference(key, found.destination, right), "conflict")
+        if found.meeting is not Meeting.AGREED:
+            conflict = found.meeting is Meeting.CONFLICT
+            yield _FoundDifference(found.change, "conflict" if conflict else found.change.kind)

@@ -49,14 +49,6 @@ def test_three_dots_show_what_the_right_side_changed(engine):
     assert (removed.left.path, removed.right, removed.size_bytes) == (b"d", None, 1)
 
 
-def test_a_conflict_with_a_deletion_shows_the_object_that_the_other_ref_has(engine):
-    apart(engine, source={"a": ""}, destination={"a": "longer"})
-    (deleted,) = diffs.between_refs(engine, REPO, "main", "source", PageQuery(10)).results
-    (kept,) = diffs.between_refs(engine, REPO, "source", "main", PageQuery(10)).results
-    assert (deleted.kind, deleted.size_bytes, deleted.right) == ("conflict", 6, None)
-    assert (kept.kind, kept.size_bytes, kept.left) == ("conflict", 6, None)
-
-
 def test_a_diff_with_a_branchs_staging_area_has_staged_changes(engine):
     put(engine, b"a", b"data")
     put(engine, b"b", b"data")
