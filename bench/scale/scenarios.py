@@ -12,6 +12,7 @@ from graveler.entries import entry_value
 from graveler.errors import GravelerError, ThrottledError
 from graveler.limits import LINKS_MAX, TOKEN_RETENTION_S
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement, StagingToken
+from graveler.model.tokens import ALL_PLAIN
 from graveler.operations import branches, commits, links, objects, repositories
 from graveler.times import NS_PER_S
 
@@ -27,7 +28,7 @@ _FOUND_AGAIN = b"found/again"
 def _create(load: Load, name: str) -> Engine:
     engine = load.world.engine()
     repositories.create(engine, name=name, storage_namespace=f"s3://bucket/{name}")
-    if len(load.world.spreads) == 1:
+    if load.world.spreads != ALL_PLAIN:
         branches.reset(engine, name, "main", kind="reset")  # the first token is plain
     return engine
 

@@ -20,7 +20,7 @@ from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
 from graveler.merge import Resolutions, check_resolutions, merge_changes, plan_merge
 from graveler.model import Branch, Change, MetaRangeID
-from graveler.model.tokens import StoredToken, stored_token, token_of
+from graveler.model.tokens import JsonToken, json_token, token_of_json
 from graveler.open_repository import OpenRepository
 from graveler.refs.base_graph import VirtualBase
 
@@ -31,24 +31,24 @@ class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
     version: the branch's, which rises when a token may hold a change that no scan has seen.
     """
 
-    tokens: tuple[StoredToken, ...]
+    tokens: tuple[JsonToken, ...]
     version: int
 
     @classmethod
     def of(cls, branch: Branch) -> "StagedSource":
         """Return the source of the branch's sealed changes."""
-        return cls(tuple(map(stored_token, branch.sealed_tokens)), branch.version)
+        return cls(tuple(map(json_token, branch.sealed_tokens)), branch.version)
 
     def changes(
         self, repo: OpenRepository, base: MetaRange, watching: Watching = unwatched
     ) -> Changes:
         """Return the function that reads the changes from one key to another."""
-        view = View(repo, tuple(map(token_of, self.tokens)), base)
+        view = View(repo, tuple(map(token_of_json, self.tokens)), base)
         return lambda start, end: watching(view.changes(start, end))
 
     def plan(self, repo: OpenRepository, base: MetaRange, watching: Watching) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        view = View(repo, tuple(map(token_of, self.tokens)), base)
+        view = View(repo, tuple(map(token_of_json, self.tokens)), base)
         return plan(
             base, repo.engine.committed.breaking, view.changes, watching(view.changed_paths())
         )

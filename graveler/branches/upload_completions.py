@@ -17,7 +17,7 @@ from graveler.errors import StaleVersionError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
-from graveler.model.tokens import token_of
+from graveler.model.tokens import token_of_json
 from graveler.open_repository import OpenRepository
 from graveler.ports import UNCONDITIONAL, Staged, Unconditional
 
@@ -97,7 +97,7 @@ def confirm_again(repo: OpenRepository, completed: Upload, completion: Completio
         UnknownOutcomeError: a commit or a merge may have missed it, or it was replaced or deleted
             since.
     """
-    token = token_of(completion.token)
+    token = token_of_json(completion.token)
     branch = Branch(
         completed.branch,
         NO_COMMIT,

@@ -245,18 +245,19 @@ class Committed:
 
         A file that was there once is not looked for again: nothing deletes files.
         """
-        wanted = {committed_uri(namespace, each): each for each in range_ids}
 
-        def is_stored(name: str) -> bool:
-            if self._stored.get(name) is None:
-                if not self._files.is_stored(namespace, wanted[name]):
-                    return False
-                self._stored.put(name, wanted[name])
-            return True
+        def is_stored(range_id: RangeID) -> bool:
+            found = self._files.is_stored(namespace, range_id)
+            if found:
+                self._stored.put(committed_uri(namespace, range_id), range_id)
+            return found
 
+        unknown = [
+            each for each in range_ids if self._stored.get(committed_uri(namespace, each)) is None
+        ]
         with ContextThreads(_LOOKS_AT_ONCE) as pool:
-            found = zip(wanted.values(), pool.map(is_stored, wanted), strict=True)
-            return next((range_id for range_id, there in found if not there), None)
+            found = list(pool.map(is_stored, unknown))
+        return next((each for each, there in zip(unknown, found, strict=True) if not there), None)
 
     def keep(self, namespace: str, file_id: str, content: bytes, summary: Summary) -> None:
         """Cache a file that was just written, and whose bytes are the stored ones."""

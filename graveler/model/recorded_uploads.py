@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from graveler.limits import COMPLETED_UPLOAD_LIFE_S, OPEN_UPLOAD_LIFE_S
 from graveler.model import NO_TOKEN, AddressType, Entry, StagingToken
-from graveler.model.tokens import StoredToken, stored_token
+from graveler.model.tokens import JsonToken, json_token
 from graveler.times import NS_PER_S
 
 
@@ -27,7 +27,7 @@ class Completion:
     size_bytes: int
     completed_ns: int
     parts_digest: str
-    token: StoredToken = NO_TOKEN
+    token: JsonToken = NO_TOKEN
     clean_moves: int | None = None
 
 
@@ -73,7 +73,7 @@ class Upload:
 
     def completed_by(self, completion: Completion, token: StagingToken) -> "Upload":
         """Return the upload as it is when its entry is staged under the token."""
-        return replace(self, completed=replace(completion, token=stored_token(token)))
+        return replace(self, completed=replace(completion, token=json_token(token)))
 
     def entry(self, completion: Completion) -> Entry:
         """Return the entry of the object that the completion makes."""

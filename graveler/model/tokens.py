@@ -25,7 +25,7 @@ PLAIN = Spread(shards=1, gates=25)
 # By the least number of changes that a token took, the spread of the next one.
 Spreads = Sequence[tuple[int, Spread]]
 ALL_PLAIN: Spreads = ((0, PLAIN),)
-# docs/adr/0012-gates.md has figures.
+# docs/adr/0045-tokens-are-spread-by-need.md has figures.
 BY_NEED: Spreads = (
     (0, Spread(shards=1, gates=8)),
     (100, PLAIN),
@@ -34,7 +34,7 @@ BY_NEED: Spreads = (
 )
 
 # A token that is stored in JSON: earlier versions fail on one whose name has a spread.
-StoredToken = StagingToken | tuple[StagingToken]
+JsonToken = StagingToken | tuple[StagingToken]
 
 _SPREAD = re.compile(r":[0-9a-f-]{36}\.([0-9]+)\.([0-9]+)\Z")
 
@@ -57,11 +57,11 @@ def spread_of(token: StagingToken) -> Spread:
     return PLAIN if found is None else Spread(*map(int, found.groups()))
 
 
-def stored_token(token: StagingToken) -> StoredToken:
+def json_token(token: StagingToken) -> JsonToken:
     """Return the token as it is stored in JSON."""
     return token if spread_of(token) == PLAIN else (token,)
 
 
-def token_of(stored: StoredToken) -> StagingToken:
+def token_of_json(stored: JsonToken) -> StagingToken:
     """Return the token that is stored in JSON."""
     return stored[0] if isinstance(stored, tuple) else stored

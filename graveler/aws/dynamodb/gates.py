@@ -27,8 +27,8 @@ def gate_of(token: StagingToken, path: bytes) -> int:
 
 def successive(token: StagingToken, changes: Sequence[Change]) -> Iterator[int]:
     """Yield gates without end for batches of the changes; neighbours never share one."""
-    first = gate_of(token, changes[0][0]) if changes else 0
-    return (gate % spread_of(token).gates for gate in count(first))
+    first, amount = gate_of(token, changes[0][0]) if changes else 0, spread_of(token).gates
+    return (gate % amount for gate in count(first))
 
 
 def keys(token: StagingToken) -> list[Raw]:

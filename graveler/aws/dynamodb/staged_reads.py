@@ -122,26 +122,20 @@ class StagedReads:
         end: bytes | None,
         amount: int,
     ) -> tuple[Branch | None, Iterator[ChangesPage]]:
-        read = DynamoDBCall(
-            "GetItem",
-            {
-                "TableName": self._tables.refs,
-                "Key": branch_key(repository, branch),
-                "ConsistentRead": True,
-            },
-        )
+        refs, key = self._tables.refs, branch_key(repository, branch)
         found: Iterator[StagedPage] = iter(())
         if end is not None and start >= end:
-            answer = self._dynamodb.call(read.operation, read.request)
+            raw = self._tables.item(refs, key)
         elif len(partitions_of(token)) == 1:
+            read = {"TableName": refs, "Key": key, "ConsistentRead": True}
             call = first_page(self._tables, token, start, end, amount)
-            answer, first = self._dynamodb.call_together(read, call)
+            answer, first = self._dynamodb.call_together(DynamoDBCall("GetItem", read), call)
+            raw = answer.get("Item")
             found = pages(self._tables, token, start, end, CHANGES, amount, first)
         else:
             following = scan(self._tables, token, start, end, CHANGES, amount)
             with ContextThreads(1) as pool:
-                begun = pool.submit(self._dynamodb.call, read.operation, read.request)
+                begun = pool.submit(self._tables.item, refs, key)
                 found = chain(list(islice(following, 1)), following)
-            answer = begun.result()
-        raw = answer.get("Item")
+            raw = begun.result()
         return (None if raw is None else branch_of(raw)), (page.changes for page in found)

@@ -13,7 +13,7 @@ from graveler.aws.dynamodb.records import cleanup_item
 from graveler.branches.changes import StagedSource
 from graveler.model import Branch, CommitID, Repository, RepositoryUID
 from graveler.model.recorded_uploads import Completion, Upload
-from graveler.model.tokens import PLAIN, Spread, token_named, token_of
+from graveler.model.tokens import PLAIN, Spread, token_named, token_of_json
 
 LAKE = Repository("lake", RepositoryUID("d8qj3tkbtms0fh2ok8ng"), "s3://bucket/lake", "main", 1)
 SPREAD = Spread(shards=8, gates=64)
@@ -79,7 +79,7 @@ def test_earlier_versions_fail_on_a_slice_of_spread_tokens():
     with pytest.raises(msgspec.ValidationError):
         json.decode(stored, type=_EarlierSource)
     read = json.decode(stored, type=StagedSource)
-    assert tuple(map(token_of, read.tokens)) == MIXED.sealed_tokens
+    assert tuple(map(token_of_json, read.tokens)) == MIXED.sealed_tokens
     plain = StagedSource.of(Branch("main", CommitID("c" * 64), SPREAD_ONE, (PLAIN_ONE,)))
     assert json.decode(json.encode(plain), type=_EarlierSource).tokens == (PLAIN_ONE,)
 
@@ -90,7 +90,7 @@ def test_earlier_versions_fail_on_an_upload_completed_under_a_spread_token(token
     completed = upload.completed_by(Completion("x", 1, 2, "parts"), token)
     stored = json.encode(completed)
     assert json.decode(stored, type=Upload) == completed
-    assert token_of(json.decode(stored, type=Upload).completed.token) == token
+    assert token_of_json(json.decode(stored, type=Upload).completed.token) == token
     document = json.encode(json.decode(stored)["completed"])
     if token == PLAIN_ONE:
         assert json.decode(document, type=_EarlierCompletion).token == token
