@@ -256,8 +256,8 @@ def _current(
         if current is None:
             engine.repositories.forget(repository_name)
             raise repository_not_found(repository_name)
-        if current != repository:
-            engine.repositories.put(repository_name, (current, read_at))
+        # Also an unchanged one: it is known to be current now.
+        engine.repositories.put(repository_name, (current, read_at))
         if current.uid == repository.uid:
             if branch is None:
                 raise not_found(name)

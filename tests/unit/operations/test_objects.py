@@ -135,6 +135,17 @@ def test_the_small_content_of_a_refused_write_is_garbage(world, remembered, bran
     assert paths(remembered, "main") == [b"there"]
 
 
+def test_steady_uploads_store_small_content_beside_their_checks(world, engine):
+    world.clock.step_ns = 0
+    for number in range(4):
+        put(engine, b"%d" % number)
+        world.clock.tick(3)
+    before = world.objects.uris()
+    with pytest.raises(PreconditionFailedError):
+        put(engine, b"1", requirement=ABSENT)
+    assert len(world.objects.uris()) == len(before) + 1
+
+
 def test_a_refusal_comes_before_an_error_of_the_content(remembered):
     def broken():
         raise InvalidInputError("no part has the content")
