@@ -175,8 +175,7 @@ class Work:
         tables = self.meter.tables
         store = CleanupStore(tables, DynamoStagingStore(tables))
         later_ns = self.engine.clock.now_ns() + (TOKEN_RETENTION_S + 60) * NS_PER_S
-        while store.sweep(later_ns, 20).total == 20:
-            pass
+        store.sweep(later_ns)
 
 
 # Measured operations: name and usage.

@@ -58,8 +58,8 @@ SLICES = Shape(
 )
 CLEANUP = Shape(
     name="cleanup",
-    # It queries and deletes one page after the other.
-    memory_mb=512,
+    # A whole CPU: after a burst of commits, it is all that limits the sweep.
+    memory_mb=1769,
     timeout=Duration.minutes(15),
     # A concurrent second call would drop the same records again.
     reserved=1,

@@ -28,6 +28,7 @@ from infra.settings.s3_locations import S3Location
 from infra.storage import StorageStack
 
 _READ_SECRET = ("secretsmanager:GetSecretValue",)
+_CLEANUPS = f"{CLEANUPS}*"
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 
 _GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
@@ -116,11 +117,11 @@ class RolePermissions:
     def _change_branches(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
         """Allow the changes of tasks, whose messages come from the queue."""
         return [
-            self._refs((*_READ_ITEMS, *_UPDATE_ITEMS), (CLEANUPS, *_OF_REPOSITORIES)),
+            self._refs((*_READ_ITEMS, *_UPDATE_ITEMS), (_CLEANUPS, *_OF_REPOSITORIES)),
             self._index(),
             # It stages copies and moves of prefixes, and seals restored entries.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
-            self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
+            self._refs(("dynamodb:DeleteItem",), (_CLEANUPS,), "TakeOffers"),
             *self._tables_key(),
             *self._read_installation(),
             self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
@@ -148,8 +149,10 @@ class RolePermissions:
         """Return the cleanup function's: drop tokens and repositories, and write heartbeats."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
-            self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
-            self._refs(("dynamodb:UpdateItem",), (CLEANUPS,), "EndOffers"),
+            self._refs(
+                (*drop, "dynamodb:DeleteItem"), (_CLEANUPS, ENDING, EXPORTS, "repository#*")
+            ),
+            self._refs(("dynamodb:UpdateItem",), (_CLEANUPS,), "EndOffers"),
             self._refs(("dynamodb:PutItem", "dynamodb:Query"), (HEARTBEATS,), "ShowLife"),
             self._staging(drop),
             *self._tables_key(),
@@ -236,19 +239,15 @@ class RolePermissions:
         It deletes no object: one that no branch names is garbage. Parts of an upload need
         PutObject.
         """
-        change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        replace = ("dynamodb:DeleteItem", "dynamodb:PutItem")
         write = (*_PUT, _LIST_PARTS)
         return [
-            self._refs((*_READ_ITEMS, *change), ("repository#*",)),
+            self._refs((*_READ_ITEMS, *replace, "dynamodb:UpdateItem"), ("repository#*",)),
             self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
             self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
             # A writer completes the seal of a dead commit, and may have to compact tokens for it.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
-            self._refs(
-                ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"),
-                (CLEANUPS,),
-                "MakeRoom",
-            ),
+            self._refs(("dynamodb:GetItem", *replace), (_CLEANUPS,), "MakeRoom"),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt",)),
             *self._read_lakes(),

@@ -99,7 +99,7 @@ SCENARIOS = (
     Scenario(_SPREAD, "writes", SPLIT, _MANY, scenarios.many_branches),
     Scenario(_OF_REPOSITORY, "commits", SPLIT, _MANY, scenarios.commits_of_a_repository),
     Scenario(_OF_DEPLOYMENT, "commits", SPLIT, _MANY, scenarios.commits_of_a_deployment),
-    Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), (4, 16), scenarios.with_cleanup),
+    Scenario(_CLEANUPS, "cleanups", _longer(SPLIT), _MANY, scenarios.with_cleanup),
     *(
         Scenario(
             f"{_WRITES}, {n} gates", "writes", UNLIMITED, _ALL, scenarios.one_branch, _all(1, n)

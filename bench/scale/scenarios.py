@@ -20,8 +20,7 @@ Client = Callable[[], None]
 READERS = 32
 _COMMIT = commits.CommitRequest("why", "somebody")
 _VALUE = entry_value(Entry("data/one", AddressType.RELATIVE, 1, "0" * 32, 0, "text/plain"))
-# The function of the cleanup (graveler_functions/cleanup): pieces of a sweep.
-_PIECES_AT_ONCE = 20
+_SWEEP_S = 1.0
 _FOUND_AGAIN = b"found/again"
 
 
@@ -154,16 +153,19 @@ def with_cleanup(load: Load, amount: int) -> Sequence[Client]:
 
 
 def _sweep(load: Load) -> None:
-    """Sweep as if all work were due: in the long run, as much is due as is made."""
+    """Sweep as if all work were due: in the long run, as much is due as is made.
+
+    A sweep ends after a second: more becomes due all the time.
+    """
     world = load.world
     tables = world.model.tables()
     store = CleanupStore(tables, DynamoStagingStore(tables))
     while not load.is_over:
         begun_s = world.time.now_s
         later_ns = world.time.now_ns() + 2 * TOKEN_RETENTION_S * NS_PER_S
-        swept = store.sweep(later_ns, _PIECES_AT_ONCE)
+        swept = store.sweep(later_ns, lambda: world.time.now_s < begun_s + _SWEEP_S)  # noqa: B023
         load.note("cleanups", begun_s, swept.done)
-        if swept.total < _PIECES_AT_ONCE:
+        if not swept.done:
             world.time.sleep(1.0)
 
 

@@ -1,6 +1,6 @@
 """The port to staged changes."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol
@@ -219,5 +219,5 @@ class StagingStore(Protocol):
     ) -> tuple[Branch | None, Iterator[ChangesPage]]:
         """Return the branch and the pages, the first of which is fetched in the same round trip."""
 
-    def drop(self, token: StagingToken) -> None:
-        """Delete all changes of the token."""
+    def drop(self, token: StagingToken, has_time: Callable[[], bool] = ...) -> bool:
+        """Delete all changes of the token; return False if has_time() was False before the end."""

@@ -15,8 +15,6 @@ with without_garbage_collection():
     from graveler.times import NS_PER_S
     from graveler_functions.telemetry import Telemetry, TelemetryRecord
 
-# A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
-_PIECES_AT_ONCE = 20
 # With less time left, the sweep stops and leaves the rest to the next call.
 _TIME_LEFT_MIN_MS = 60_000
 
@@ -41,15 +39,20 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
     """
     with telemetry.record("sweep", context) as record:
         silence = _beat(record)
-        done, failures = _sweep(context, record)
-        record.is_idle = not done
-        if failures:
-            record.add(problem=f"{len(failures)} pieces failed; the error is the first one's")
-            raise failures[0]
+        swept = wiring.adapters().cleanup.sweep(
+            SystemClock().now_ns(),
+            lambda: context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS,
+        )
+        record.is_idle = not swept.done
+        record.measure("PiecesDropped", swept.done)
+        record.measure("PiecesFailed", len(swept.failures))
+        if swept.failures:
+            record.add(problem=f"{len(swept.failures)} pieces failed; the error is the first one's")
+            raise swept.failures[0]
         if silence is not None:
             record.add(problem="no sign of life could be stored")
             raise silence
-    return {"done": done}
+    return {"done": swept.done}
 
 
 def _beat(record: TelemetryRecord) -> Exception | None:
@@ -67,18 +70,3 @@ def _beat(record: TelemetryRecord) -> Exception | None:
     except Exception as error:  # noqa: BLE001 - the handler raises it after the sweep
         return error
     return None
-
-
-def _sweep(context: LambdaContext, record: TelemetryRecord) -> tuple[int, list[Exception]]:
-    store = wiring.adapters().cleanup
-    done = 0
-    failures: list[Exception] = []
-    while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:
-        swept = store.sweep(SystemClock().now_ns(), _PIECES_AT_ONCE)
-        done += swept.done
-        failures += swept.failures
-        record.measure("PiecesDropped", swept.done)
-        record.measure("PiecesFailed", len(swept.failures))
-        if swept.total < _PIECES_AT_ONCE:
-            break
-    return done, failures

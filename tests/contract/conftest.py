@@ -20,10 +20,9 @@ from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
-from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
+from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
-from graveler.aws.dynamodb.stored_tokens import tokens_of
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
 from graveler.aws.retries import RetryPolicy
@@ -139,13 +138,8 @@ def _dynamodb_stores(http: LossyHttp, retries: RetryPolicy) -> DynamoDBStores:
         return {msgspec.json.decode(raw["event"]["S"], type=Event).id for raw in raws}
 
     def tokens_to_drop() -> dict[str, int]:
-        register = tables.query(CLEANUPS, "")
-        due = [raw for page in tables.pages(register) for raw in page]
-        return {
-            token: int(raw["sort"]["S"][:20])
-            for raw in due
-            for token in tokens_of(raw.get("tokens", {"L": []}))
-        }
+        due = CleanupStore(tables, DynamoStagingStore(tables)).due(2**63)
+        return {token: int(each.key["sort"]["S"][:20]) for each in due for token in each.tokens}
 
     return DynamoDBStores(
         DynamoRefStore(tables),
@@ -294,11 +288,9 @@ def create(stores: Stores, name: str | None = None) -> Repository:
 
 def drop_registered(stores: DynamoDBStores) -> None:
     """Forget what earlier tests registered, so that a sweep sees only this test's."""
-    for cleanup in CleanupStore(stores.tables, stores.staging).due(2**63, 10_000):
-        stores.tables.dynamodb.call(
-            "DeleteItem",
-            stores.tables.delete({"partition": {"S": CLEANUPS}, "sort": {"S": cleanup.id}}),
-        )
+    register = CleanupStore(stores.tables, stores.staging)
+    for cleanup in register.due(2**63):
+        register.done(cleanup)
 
 
 # Accounts

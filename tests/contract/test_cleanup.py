@@ -1,12 +1,14 @@
 """What the background work drops, and when."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graveler.aws.dynamodb import records
 from graveler.aws.dynamodb.cleanup import POSTPONED_NS, CleanupStore
-from graveler.aws.dynamodb.models import ENDING, partition_of
+from graveler.aws.dynamodb.models import CLEANUPS, ENDING, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.retries import RetryPolicy
 from graveler.errors import ThrottledError
@@ -52,16 +54,17 @@ def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
         stores.staging.stage(token, [(b"%d" % n, b"value") for n in range(30)])
     stores.exports.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
 
-    assert cleanup.sweep(now_ns=1_000, amount=10).done == 0
+    assert cleanup.sweep(now_ns=1_000).done == 0
     assert all(len(staged_paths(stores, token)) == 30 for token in branch.tokens)
-    assert cleanup.sweep(now_ns=1_001, amount=10).done == 1
+    assert cleanup.sweep(now_ns=1_001).done == 1
     assert not any(staged_paths(stores, token) for token in branch.tokens)
-    assert cleanup.sweep(now_ns=2**62, amount=10).done == 0
+    assert cleanup.sweep(now_ns=2**62).done == 0
 
 
-def test_due_work_is_done_in_order_and_in_portions(
-    stores: DynamoDBStores, cleanup: CleanupStore
+def test_due_work_of_earlier_versions_is_done_in_order(
+    stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(records, "cleanup_partition", lambda _: CLEANUPS)
     repository = create(stores)
     for due_ns in (3, 1, 2):
         branch = stores.refs.branch(repository, "main")
@@ -77,8 +80,49 @@ def test_due_work_is_done_in_order_and_in_portions(
             event=None,
             drop_after_ns=due_ns,
         )
-    assert [each.id[:20].lstrip("0") for each in cleanup.due(10, 10)] == ["1", "2", "3"]
-    assert [cleanup.sweep(10, 2).total for _ in range(3)] == [2, 1, 0]
+    assert [each.key["sort"]["S"][:20].lstrip("0") for each in cleanup.due(10)] == ["1", "2", "3"]
+    assert [cleanup.sweep(10).done for _ in range(2)] == [3, 0]
+
+
+def test_the_register_of_many_commits_is_many_partitions(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    for _ in range(40):
+        stores.refs.offer_token(new_token(), drop_after_ns=1)
+    assert len({each.key["partition"]["S"] for each in cleanup.due(2)}) > 4
+    assert cleanup.sweep(2).done == 40
+
+
+def test_a_sweep_without_time_leaves_a_large_piece_to_the_next_one(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    repository = create(stores)
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.staging.fill(main.staging_token, [(b"%d" % n, bytes(300_000)) for n in range(24)])
+    stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
+    asked = iter((True, True, False))
+
+    assert cleanup.sweep(1, lambda: next(asked, False)).done == 0
+    assert 0 < len(staged_paths(stores, main.staging_token)) < 24
+    assert cleanup.sweep(1).done == 1
+    assert staged_paths(stores, main.staging_token) == []
+
+
+def test_a_sweep_without_time_leaves_a_large_repository_to_the_next_one(
+    stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = create(stores)
+    stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+    late = Branch("late", COMMIT_ID, new_token())
+    stores.refs.create_branch(repository, late, new_event())
+    due_ns = TOKEN_RETENTION_S * 10**9 + 1
+    with monkeypatch.context() as patch:
+        patch.setattr(type(stores.staging), "drop", lambda *_: False)
+        assert cleanup.sweep(due_ns).done == 0
+    assert stores.refs.branch(repository, "late") == late
+    assert cleanup.sweep(due_ns).done == 2
+    assert stores.refs.branch(repository, "late") is None
 
 
 def test_a_deleted_repository_is_dropped_completely_and_alone(
@@ -95,9 +139,9 @@ def test_a_deleted_repository_is_dropped_completely_and_alone(
     stores.refs.delete_repository(repository, event)
 
     due_ns = 5 + TOKEN_RETENTION_S * 10**9
-    assert cleanup.sweep(due_ns, 10).done == 0
+    assert cleanup.sweep(due_ns).done == 0
     assert staged_paths(stores, main.staging_token) == [b"a"]  # for who has read the branch
-    assert cleanup.sweep(due_ns + 1, 10).done == 2
+    assert cleanup.sweep(due_ns + 1).done == 2
     assert staged_paths(stores, main.staging_token) == []
     left = stores.tables.query(partition_of(repository), "")
     assert list(stores.tables.pages(left)) == [[]]
@@ -132,8 +176,7 @@ def test_a_token_sealed_while_its_repository_is_deleted_is_dropped_too(
     stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
     assert len(sealed) == seals
     assert stores.refs.branches(repository, "", "", 10, show_hidden=True).results == ()
-    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
-        pass
+    cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1)
     assert [staged_paths(stores, token) for token in sealed] == [[]] * seals
 
 
@@ -201,8 +244,7 @@ def test_a_deletion_that_was_cut_short_leaves_nothing_for_ever(
     monkeypatch.setattr(DynamoRefStore, "_end", lambda *_: None)
     stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
     assert stores.tables.get(ENDING, repository.name) is not None
-    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
-        continue
+    cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1)
     assert stores.tables.get(ENDING, repository.name) is None
 
 
@@ -235,8 +277,7 @@ def test_a_late_deletion_leaves_the_name_to_another_that_is_being_deleted(
     stores.http.before["DeleteItem"] = lambda: _delete_half(stores, create(stores, first.name))
     stores.refs.delete_repository(first, replace(new_event(), time_ns=0))
     assert stores.tables.get(ENDING, first.name) is not None
-    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
-        continue
+    cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1)
     assert stores.tables.get(ENDING, first.name) is not None
 
 
@@ -248,8 +289,7 @@ def test_a_branch_that_came_after_the_deletion_of_its_repository_leaves_no_entri
     late = Branch("late", COMMIT_ID, new_token())
     stores.refs.create_branch(repository, late, new_event())
     stores.staging.stage(late.staging_token, [(b"a", b"value")])
-    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
-        continue
+    cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1)
     assert staged_paths(stores, late.staging_token) == []
 
 
@@ -261,14 +301,14 @@ def test_work_stays_registered_until_it_is_done(
     assert main is not None
     stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
 
-    def die(_token: StagingToken) -> None:
+    def die(*_: object) -> None:
         raise Crash
 
     with monkeypatch.context() as patch:
         patch.setattr(stores.staging, "drop", die)
         with pytest.raises(Crash):
-            cleanup.sweep(1, 10)
-    assert [each.tokens for each in cleanup.due(1, 10)] == [main.tokens]
+            cleanup.sweep(1)
+    assert [each.tokens for each in cleanup.due(1)] == [main.tokens]
 
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:
@@ -279,8 +319,8 @@ def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: Clea
     stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
     # As if the process ended after dropping the token and before saying so.
     stores.staging.drop(main.staging_token)
-    assert cleanup.sweep(1, 10).done == 1
-    assert cleanup.due(1, 10) == ()
+    assert cleanup.sweep(1).done == 1
+    assert list(cleanup.due(1)) == []
 
 
 @pytest.mark.parametrize("failing", [1, 7])
@@ -301,21 +341,18 @@ def test_a_failed_piece_blocks_no_other_and_is_retried(
     bad, good = tokens[:failing], tokens[failing:]
     drop = stores.staging.drop
 
-    def refuse(token: StagingToken) -> None:
+    def refuse(token: StagingToken, has_time: Callable[[], bool]) -> bool:
         if token in bad:
             raise ThrottledError("not now")
-        drop(token)
+        return drop(token, has_time)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(stores.staging), "drop", lambda _, token: refuse(token))
-        done, failures = 0, []
-        while (swept := cleanup.sweep(100, 3)).total:
-            done += swept.done
-            failures += swept.failures
-    assert (done, len(failures)) == (10 - failing, failing)
+        patch.setattr(type(stores.staging), "drop", lambda _, *asked: refuse(*asked))
+        swept = cleanup.sweep(100)
+    assert (swept.done, len(swept.failures)) == (10 - failing, failing)
     assert not any(staged_paths(stores, token) for token in good)
     assert all(staged_paths(stores, token) == [b"a"] for token in bad)
-    assert cleanup.due(100 + POSTPONED_NS, 10) == ()
-    assert cleanup.sweep(101 + POSTPONED_NS, 10).done == failing
+    assert list(cleanup.due(100 + POSTPONED_NS)) == []
+    assert cleanup.sweep(101 + POSTPONED_NS).done == failing
     assert not any(staged_paths(stores, token) for token in bad)
-    assert cleanup.due(2**62, 10) == ()
+    assert list(cleanup.due(2**62)) == []

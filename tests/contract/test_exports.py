@@ -390,6 +390,6 @@ class TestDeletedRepositories:
         make_branch(stores, repository, CONFIGURED.branch)
         stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
         cleanup = CleanupStore(dynamodb_stores.tables, stores.staging)
-        assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).done == 2
+        assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1).done == 2
         assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
         assert not any(is_of(each, repository) for each in stores.exports.listed_exports())

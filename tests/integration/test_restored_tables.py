@@ -104,7 +104,7 @@ class Backup:
             for raw in items(tables, tables.refs)
             if raw["partition"]["S"].startswith(f"repository#{lake.name}#")
             or (raw["partition"]["S"], raw["sort"]["S"]) == (REPOSITORIES, lake.name)
-            or raw["partition"]["S"] == CLEANUPS
+            or raw["partition"]["S"].startswith(CLEANUPS)
         ]
         return cls(refs, items(tables, tables.staging))
 
@@ -128,8 +128,7 @@ def clean_up(lake: Collected, in_s: float) -> None:
     """The cleanup as it will run so much later."""
     tables = lake.world.tables()
     store = CleanupStore(tables, DynamoStagingStore(tables))
-    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20).total:
-        pass
+    store.sweep(time.time_ns() + int(in_s * NS_PER_S))
 
 
 def content(lake: Collected, ref: str, path: str) -> bytes:

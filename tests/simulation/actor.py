@@ -47,7 +47,6 @@ W = TypeVar("W")
 
 _CREATE_NAMES = ("create_branch", "create_tag")
 _LOOKS_MAX = 30
-_SWEPT = 10
 # How many steps others make before a request of a slow operation, before a further page of its
 # listing, and while a process is frozen.
 _SLOW_STEPS = (0, 0, 0, 0, 10, 40)
@@ -271,7 +270,7 @@ class Actor:
         """Drop what can be dropped by now."""
         tables = self._process.tables
         cleanup = CleanupStore(tables, DynamoStagingStore(tables))
-        cleanup.sweep(self.host.clock.now_ns(), _SWEPT)
+        cleanup.sweep(self.host.clock.now_ns())
 
     # Tasks
 

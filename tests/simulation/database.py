@@ -107,7 +107,7 @@ class Contents:
             return
         item: Raw = old if new is None else new  # type: ignore[assignment] # one of them exists
         partition, sort = item["partition"]["S"], item["sort"]["S"]
-        if partition == CLEANUPS:
+        if partition.startswith(CLEANUPS):
             self._observe_cleanup(sort, new)
         elif partition == REPOSITORIES:
             state = "restoring" if "restoring" in item else "whole"

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from graveler.aws.dynamodb.branches import branch_item
-from graveler.aws.dynamodb.models import CLEANUPS, RefsItem
+from graveler.aws.dynamodb.models import RefsItem
+from graveler.aws.dynamodb.records import cleanup_partition
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.dynamodb.tags import _tag_item
 from graveler.aws.errors import ConditionFailedError
@@ -91,7 +92,7 @@ def _offer_nothing(world) -> None:
             replace_sealed(repository, old, **{**options, "offer": offer})
         except GravelerError:
             world.refs.tables.dynamodb.call(
-                "DeleteItem", world.refs.tables.delete(key(CLEANUPS, offer))
+                "DeleteItem", world.refs.tables.delete(key(cleanup_partition(offer), offer))
             )
             raise
 

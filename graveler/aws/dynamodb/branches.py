@@ -9,7 +9,6 @@ from graveler.aws import deadlines
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.aws.dynamodb.models import (
     BRANCH,
-    CLEANUPS,
     COMMIT,
     TAG,
     BranchItem,
@@ -19,7 +18,7 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.pulls import pull_replacement
-from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
+from graveler.aws.dynamodb.records import RefsRecords, cleanup_item, cleanup_partition
 from graveler.aws.dynamodb.staged_items import StagedItem, restored_item
 from graveler.aws.dynamodb.stored_tokens import token_of, token_value, tokens_of, tokens_value
 from graveler.aws.dynamodb.tables import Raw, Tables, key
@@ -236,7 +235,9 @@ class BranchRecords(RefsRecords):
         actions += [sealed[position].remove() for position in range(first + 1, last + 1)]
         condition = (BranchItem.version == old.version) & (sealed[last] == token_value(replaced[0]))
         update = self.tables.update(branch_key(repository, old.name), actions, condition)
-        taken = self.tables.delete(key(CLEANUPS, offer), CleanupItem.is_offer.exists())
+        taken = self.tables.delete(
+            key(cleanup_partition(offer), offer), CleanupItem.is_offer.exists()
+        )
         with deadlines.unseen():
             is_done = self._transact(
                 [{"Update": update}, {"Delete": taken}], cleanup_item(drop_after_ns, replaced)

@@ -29,6 +29,8 @@ ACCOUNTS = "accounts"
 LOGIN_FAILURES = "login-failures"
 AUDIT = "audit#"  # followed by the month, as 2026-11
 CLEANUPS = "cleanups"
+# The partitions of the register, by the last digit of an item's name. Earlier versions had one.
+CLEANUP_PARTITIONS = (CLEANUPS, *(f"{CLEANUPS}#{digit:x}" for digit in range(16)))
 EXPORTS = "exports"
 HEARTBEATS = "heartbeats"
 
@@ -265,8 +267,9 @@ class LeaseItem(RefsItem):
 
 
 class CleanupItem(TokensItem):
-    """`cleanups` / `<due time in ns, 20 digits>#<unique>`: tokens or a repository to drop.
+    """`cleanups#<digit>` / `<due time in ns, 20 digits>#<uuid>`: tokens or a repository to drop.
 
+    digit: the last one of the uuid.
     is_offer: a branch may still take the token, which deletes the item.
     """
 

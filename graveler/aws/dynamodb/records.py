@@ -147,8 +147,26 @@ def _is_same_write(raw: Raw | None, item: Raw) -> bool:
 
 
 def cleanup_item(
-    drop_after_ns: int, tokens: Sequence[StagingToken], *, is_offer: bool | None = None
+    drop_after_ns: int,
+    tokens: Sequence[StagingToken] = (),
+    *,
+    repository: str = "",
+    is_offer: bool | None = None,
 ) -> CleanupItem:
-    """Return a new item that registers staging tokens to be dropped after that time."""
+    """Return a new item that registers staging tokens to be dropped after that time.
+
+    repository: the partition of one to be dropped; "" if none.
+    """
     sort = f"{drop_after_ns:020d}#{uuid4()}"
-    return CleanupItem(CLEANUPS, sort, tokens=list(tokens), is_offer=is_offer)
+    return CleanupItem(
+        cleanup_partition(sort),
+        sort,
+        tokens=list(tokens) or None,
+        repository=repository or None,
+        is_offer=is_offer,
+    )
+
+
+def cleanup_partition(sort: str) -> str:
+    """Return the partition of a registered cleanup."""
+    return f"{CLEANUPS}#{sort[-1]}"

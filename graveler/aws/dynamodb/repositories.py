@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from uuid import uuid4
 
 import msgspec
 
@@ -10,12 +9,10 @@ from graveler.aws.dynamodb.branches import branch_item, branch_key, branch_of, i
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.aws.dynamodb.models import (
     BRANCH,
-    CLEANUPS,
     ENDING,
     METADATA,
     REPOSITORIES,
     TAG,
-    CleanupItem,
     MetadataItem,
     RepositoryItem,
     partition_of,
@@ -154,9 +151,7 @@ class RepositoryRecords(RefsRecords):
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
         due_ns = event.time_ns + TOKEN_RETENTION_S * NS_PER_S
-        cleanup = CleanupItem(
-            CLEANUPS, f"{due_ns:020d}#{uuid4()}", repository=partition_of(repository)
-        )
+        cleanup = cleanup_item(due_ns, repository=partition_of(repository))
         is_this_one = RepositoryItem.uid == repository.uid
         writes = [
             {"Delete": self.tables.delete(key(REPOSITORIES, repository.name), is_this_one)},

@@ -289,16 +289,20 @@ class DynamoStagingStore(StagedReads):
         taken = COUNTED_MAX if "LastEvaluatedKey" in found else found["Count"]
         return spread_after(len(partitions) * taken, self._spreads)
 
-    def drop(self, token: StagingToken) -> None:
+    def drop(self, token: StagingToken, has_time: Callable[[], bool] = lambda: True) -> bool:
+        def drop_partition(partition: str) -> bool:
+            for page in pages(self._tables, partition, b"", None, PATHS):
+                if not has_time():
+                    return False
+                self._delete([key_in(partition, item.path.B) for item in page.Items])
+            return True
+
         # Delete the gates last: until then, no writer can stage an entry that this scan would miss.
         with ContextThreads(_SHARDS_AT_ONCE) as pool:
-            for _ in pool.map(self._drop_partition, partitions_of(token)):
-                pass
-        self._delete(gates.keys(token))
-
-    def _drop_partition(self, partition: str) -> None:
-        for page in pages(self._tables, partition, b"", None, PATHS):
-            self._delete([key_in(partition, item.path.B) for item in page.Items])
+            is_done = all(list(pool.map(drop_partition, partitions_of(token))))
+        if is_done:
+            self._delete(gates.keys(token))
+        return is_done
 
     def _delete(self, keys: Sequence[Raw]) -> None:
         deletions = [{"DeleteRequest": {"Key": key}} for key in keys]

@@ -305,8 +305,10 @@ class MemoryStagingStore:
             start = first.changes[-1][0] + b"\0"
             yield from self.scan_pages(token, start, end, self.page_amount)
 
-    def drop(self, token: StagingToken) -> None:
+    def drop(self, token: StagingToken, has_time: Callable[[], bool] = lambda: True) -> bool:
         while paths := self._paths.get(token):
+            if not has_time():
+                return False
             with self._lock:
                 for path in paths[: self.page_amount]:
                     del self._values[token][path]
@@ -317,3 +319,4 @@ class MemoryStagingStore:
                 self._values.pop(token, None)
                 self._paths.pop(token, None)
                 self._closed -= {(token, gate) for gate in range(self.gates)}
+        return True

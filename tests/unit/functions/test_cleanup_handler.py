@@ -1,7 +1,7 @@
 """The scheduled function, and what it logs."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -22,15 +22,16 @@ class Store:
 
     due: int
     failing: int = 0
-    asked: list[int] = field(default_factory=list)
 
-    def sweep(self, now_ns: int, pieces_max: int) -> SweepResult:
+    def sweep(self, now_ns: int, has_time: Callable[[], bool]) -> SweepResult:
         assert now_ns > 0
-        self.asked.append(pieces_max)
-        swept = min(self.due, pieces_max)
-        self.due -= swept
-        failed, self.failing = self.failing, 0
-        return SweepResult(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
+        done, failed = 0, 0
+        while self.due and has_time():
+            self.due -= 1
+            failed += self.failing > failed
+            done += 1
+        failures = tuple(ThrottledError(f"{n}") for n in range(failed))
+        return SweepResult(done - failed, failures)
 
 
 @dataclass
@@ -152,7 +153,7 @@ def test_without_time_left_the_rest_is_left_to_the_next_call(
     store = Store(45)
     adapters.cleanup = store
     assert handler({}, Context(time_left_ms=59_000)) == {"done": 0}
-    assert store.asked == []
+    assert store.due == 45
 
 
 def test_a_failed_sweep_is_logged_and_raises(
