@@ -87,6 +87,16 @@ def test_a_path_that_occurs_twice_refuses_the_request_and_links_nothing(api: Api
     assert api.paths() == []
 
 
+def test_conditions_refuse_the_request_and_name_the_operation_that_takes_them(
+    api: ApiClient,
+) -> None:
+    body = {"objects": stored(api, "a")}
+    for header, value in ("if-match", '"tag"'), ("if-none-match", "*"), ("if-none-match", '"tag"'):
+        reply = api.ask("POST", f"{BRANCH}/staging/links", body, headers={header: value})
+        assert (reply.status, "linkPhysicalAddress" in reply.message) == (400, True)
+    assert api.paths() == []
+
+
 @pytest.mark.parametrize("operation", ["addresses", "links"])
 def test_more_than_a_thousand_objects_are_refused(api: ApiClient, operation: str) -> None:
     paths = [str(number) for number in range(1001)]

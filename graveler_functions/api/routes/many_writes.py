@@ -4,7 +4,7 @@ from functools import partial
 
 from graveler.access.actions import Action
 from graveler.data_headers import ENCRYPTION
-from graveler.errors import GravelerError, TooLargeError
+from graveler.errors import GravelerError, InvalidInputError, TooLargeError
 from graveler.http.schemas import staging as schemas
 from graveler.http.schemas.objects import PathList
 from graveler.limits import LINKS_BODY_BYTES_MAX
@@ -69,6 +69,10 @@ def link_physical_addresses(request: Request) -> ApiAnswer:
     if request.body_bytes_max > LINKS_BODY_BYTES_MAX:
         raise TooLargeError(
             f"links of more than {LINKS_BODY_BYTES_MAX} bytes in one request: link fewer objects"
+        )
+    if "if-match" in request.headers or "if-none-match" in request.headers:
+        raise InvalidInputError(
+            "If-Match and If-None-Match are about one object: link it with linkPhysicalAddress"
         )
     described = request.decode(schemas.PathDataList).objects
     allowed, refused = split_by_right(
