@@ -68,6 +68,13 @@ def test_without_urls_addresses_are_those_of_the_single_operation(api: ApiClient
     assert api.ask("PUT", f"{BRANCH}/staging/backing", body, path="a").status == 200
 
 
+def test_each_occurrence_of_a_path_gets_an_address_that_can_be_linked(api: ApiClient) -> None:
+    one, two = stored(api, "a", "a")
+    assert one["staging"] != two["staging"]
+    for body in one, two:
+        assert statuses(link(api, [body])) == {"a": 200}
+
+
 def test_what_is_wrong_with_one_object_is_told_of_it_alone(api: ApiClient) -> None:
     good, other, wrong, empty = stored(api, "good", "other", "wrong", "empty")
     other["staging"] = wrong["staging"]  # issued for another path
