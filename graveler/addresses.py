@@ -18,6 +18,7 @@ from hmac import compare_digest, digest
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
+from graveler.messages import Refusal
 from graveler.model import AddressType, Entry
 
 DATA_PREFIX = "data/"
@@ -152,14 +153,12 @@ def verify_address(
     Raises:
         InvalidInputError: it is forged, issued for another use, or expired.
     """
-    address, _, signature = signed.partition(",")
+    address, comma, signature = signed.partition(",")
+    if not comma:
+        raise Refusal.UNSIGNED_ADDRESS.error(f"{address!r} was not issued by getPhysicalAddress")
     expected = _signature(key, repository, branch, path, address)
     if not compare_digest(signature.encode(), expected.encode()):
-        raise InvalidInputError(
-            f"physical address {address!r} was not issued for this path: link address is invalid"
-        )
+        raise Refusal.ADDRESS_OF_ANOTHER_USE.error(f"{address!r} was not issued for this path")
     issued_s = int.from_bytes(decode_xid(address.rpartition("/")[2])[:4], "big")
     if now_s - issued_s > PHYSICAL_ADDRESS_LIFE_S:
-        raise InvalidInputError(
-            f"physical address {address!r} has expired: get a new one and upload again"
-        )
+        raise Refusal.EXPIRED_ADDRESS.error(f"{address!r}: get a new address and upload again")

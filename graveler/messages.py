@@ -94,6 +94,9 @@ class Refusal(Enum):
         InvalidInputError,
         "physical address must be relative to the storage namespace",
     )
+    UNSIGNED_ADDRESS = InvalidInputError, "address is not signed: link address invalid"
+    ADDRESS_OF_ANOTHER_USE = InvalidInputError, "invalid address signature: invalid address"
+    EXPIRED_ADDRESS = InvalidInputError, "link address expired"
     NAMESPACE_OF_ANOTHER_STORE = (
         InvalidInputError,
         "failed to match required regex ^s3://: invalid namespace",

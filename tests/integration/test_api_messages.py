@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graveler.addresses import encode_xid, new_address, sign_address
 from graveler.errors import AccessDeniedError
 from graveler.messages import Refusal
 from tests.support.checks.cases import for_each
@@ -69,6 +70,11 @@ def _repository(name: str, namespace: str, bucket: str = "bucket") -> dict[str, 
 def _import(*uris: str) -> dict[str, object]:
     paths = [{"type": "common_prefix", "path": uri, "destination": "to/"} for uri in uris]
     return {"paths": paths, "commit": {"message": "m"}}
+
+
+def _link(address: str) -> dict[str, object]:
+    uri = {"physical_address": f"s3://bucket/repo/{address}"}
+    return {"staging": uri, "checksum": "c", "size_bytes": 1}
 
 
 def _pull(source: str, destination: str = "main") -> dict[str, object]:
@@ -215,6 +221,24 @@ PROVOKED = [
         ("DELETE", f"{MAIN}/staging/pmpu/u?path=a", {"physical_address": "s3://bucket/x"}),
         400,
         "physical address must be relative to the storage namespace",
+    ),
+    (
+        R.UNSIGNED_ADDRESS,
+        ("PUT", f"{MAIN}/staging/backing?path=a", _link("data/x/y")),
+        400,
+        "address is not signed: link address invalid",
+    ),
+    (
+        R.ADDRESS_OF_ANOTHER_USE,
+        ("PUT", f"{MAIN}/staging/backing?path=a", _link("data/x/y,signature")),
+        400,
+        "invalid address signature: invalid address",
+    ),
+    (
+        R.EXPIRED_ADDRESS,
+        ("PUT", f"{MAIN}/staging/backing?path=a", _link("data/x/y,signature")),
+        400,
+        "link address expired",
     ),
     (
         R.NAMESPACE_OF_ANOTHER_STORE,
@@ -455,6 +479,9 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     method, target, *more = request_
     if row is Refusal.NAME_OF_COMMIT:
         more, message = [{"id": head, "ref": "main"}], f"commit ID {head}: conflict found"
+    if row is Refusal.EXPIRED_ADDRESS:
+        old = new_address(encode_xid(bytes(12)))
+        more = [_link(sign_address(api.engine.signing_key, "repo", "main", b"a", old))]
     if row is Refusal.IMPORT_ENDED:
         target += api.ask("POST", f"{REPO}/branches/side/import", _import()).json["id"]
         api.run_tasks()
