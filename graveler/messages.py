@@ -126,6 +126,10 @@ class Refusal(Enum):
     )
 
     DIRTY_BRANCH = InvalidInputError, "uncommitted changes (dirty branch)"
+    METARANGE_OVER_CHANGES = (
+        InvalidInputError,
+        "cannot use source MetaRange on a branch with uncommitted changes",
+    )
     NOTHING_TO_COMMIT = NoChangesError, "commit: no changes"
     NOTHING_TO_MERGE = NoChangesError, "update branch {branch}: no changes"
     NOTHING_TO_REPEAT = NoChangesError, "update branch: no changes"

@@ -263,7 +263,10 @@ def require_head(branch: Branch, if_match: Container[str] | None) -> None:
 
 
 def require_clean(
-    repo: OpenRepository, branch: Branch, is_dirty: Callable[[Branch], bool] | None = None
+    repo: OpenRepository,
+    branch: Branch,
+    is_dirty: Callable[[Branch], bool] | None = None,
+    refusal: Refusal = Refusal.DIRTY_BRANCH,
 ) -> Branch:
     """Return the branch if none of its staged changes alters its head's content.
 
@@ -283,9 +286,7 @@ def require_clean(
         if is_staged or branch.sealed_tokens:
             view = view_of_branch(repo, branch)
             if any(effective_changes(view.changes(), view.committed)):
-                raise Refusal.DIRTY_BRANCH.error(
-                    f"commit or reset the changes on branch {branch.name!r} first"
-                )
+                raise refusal.error(f"commit or reset the changes on branch {branch.name!r} first")
         if not is_staged:
             return branch
         if not has_room(branch, repo.engine.sealed_tokens_max):

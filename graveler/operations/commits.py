@@ -286,7 +286,7 @@ def _commit_metarange(
     require_metarange(repo, metarange_id)
 
     def plan(now: Branch) -> Move:
-        clean = require_clean(repo, now)
+        clean = require_clean(repo, now, refusal=Refusal.METARANGE_OVER_CHANGES)
         head = repo.history().commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)

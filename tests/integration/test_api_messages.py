@@ -286,6 +286,12 @@ PROVOKED = [
         "uncommitted changes (dirty branch)",
     ),
     (
+        R.METARANGE_OVER_CHANGES,
+        ("POST", f"{REPO}/branches/dirty/commits?source_metarange=", {"message": "m"}),
+        400,
+        "cannot use source MetaRange on a branch with uncommitted changes",
+    ),
+    (
         R.NOTHING_TO_COMMIT,
         ("POST", f"{MAIN}/commits", {"message": "m"}),
         400,
@@ -479,6 +485,8 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     method, target, *more = request_
     if row is Refusal.NAME_OF_COMMIT:
         more, message = [{"id": head, "ref": "main"}], f"commit ID {head}: conflict found"
+    if row is Refusal.METARANGE_OVER_CHANGES:
+        target += api.ask("GET", f"{REPO}/commits/{head}").json["meta_range_id"]
     if row is Refusal.EXPIRED_ADDRESS:
         old = new_address(encode_xid(bytes(12)))
         more = [_link(sign_address(api.engine.signing_key, "repo", "main", b"a", old))]
