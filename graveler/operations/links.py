@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graveler.addresses import (
@@ -19,7 +20,7 @@ from graveler.branches.staging import branch_for_staging, stage_each, stage_entr
 from graveler.branches.views import ObjectStat, object_stat
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.errors import GravelerError, InvalidInputError
+from graveler.errors import GravelerError, InvalidInputError, PreconditionFailedError
 from graveler.limits import LINKS_MAX, OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
@@ -225,7 +226,19 @@ def stage_data(
     address = address_to_claim(repo.record.storage_namespace, entry, repo.engine.now_s())
     if address is not None:
         claim(repo, [address])
-    return stage_entry(repo, branch, path, entry, requirement)
+    with _refusal_of_links(requirement):
+        return stage_entry(repo, branch, path, entry, requirement)
+
+
+@contextmanager
+def _refusal_of_links(requirement: Requirement) -> Iterator[None]:
+    """Refuse an existing path in lakeFS's words: only uploadObject has `path already exists`."""
+    try:
+        yield
+    except PreconditionFailedError as error:
+        if not requirement.is_absent:
+            raise
+        raise Refusal.CHANGED.error(str(error)) from error
 
 
 def _entry_of(repo: OpenRepository, data: StoredData) -> Entry:

@@ -500,6 +500,15 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     assert api.ask("GET", MAIN).json["commit_id"] == head
 
 
+def test_a_link_to_a_path_that_exists_has_the_message_of_lakefs(api):
+    backing = f"{MAIN}/staging/backing?path=a"
+    address = _send(api, "GET", backing).json["physical_address"]
+    body = {"staging": {"physical_address": address}, "checksum": "c", "size_bytes": 1}
+    reply = _send(api, "PUT", backing, body, {"if-none-match": "*"})
+    assert (reply.status, reply.json["message"]) == (412, "Precondition failed")
+    assert reply.json["details"] == "path already exists: 'a'"
+
+
 def test_every_refusal_is_provoked():
     # tests/security/test_access_matrix.py provokes those of access control.
     others = [row for row in Refusal if row.kind is not AccessDeniedError]
