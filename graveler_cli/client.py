@@ -67,10 +67,13 @@ class ApiRefusedError(CommandError):
 
 
 class NoDataError(ApiRefusedError):
-    """The object's data do not exist any more: no other attempt will find them."""
+    """The object's data do not exist: no other attempt will find them."""
 
     def __init__(self, uri: str = "", request_id: str = "") -> None:
-        line = "garbage collection has deleted its data, or the owner of imported data has"
+        line = (
+            "its data are missing: garbage collection or their owner has deleted them, "
+            "or they were never stored"
+        )
         super().__init__(f"{uri}: {line}" if uri else line, 410, _NO_DATA, request_id)
 
 

@@ -89,7 +89,7 @@ class TransferTally:
     def advice(self) -> str:
         """What to do about the failures."""
         if self.failed == self.without_data:
-            return "their data are deleted or replaced"
+            return "their data are missing or replaced"
         if self.failed == self.impossible:
             return "no file can have their names"
         return "run the command again"

@@ -115,6 +115,6 @@ def without_data(request: S3Request, error: GoneError | DataMissingError) -> S3R
         return S3ResponseError(Code.OBJECT_GONE, f"The data of {shown} were replaced: {error}")
     return S3ResponseError(
         Code.OBJECT_GONE,
-        f"{shown} has no data any more: garbage collection, or the owner of imported data, has "
-        "deleted it",
+        f"{shown} has no data: garbage collection, or the owner of imported data, has deleted it, "
+        "or it was never stored",
     )

@@ -69,7 +69,7 @@ def assert_gone_for_clients(stack: Stack, repository: str, ref: str, path: str) 
     for pre_sign in ("--pre-sign", "--no-pre-sign"):
         done = CliRunner(env=environment).invoke(app, ["fs", "cat", uri, pre_sign])
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-        assert done.stderr.startswith(f"error: {uri}: garbage collection has deleted its data")
+        assert done.stderr.startswith(f"error: {uri}: its data are missing: garbage collection")
 
 
 def collect(stack: Stack, *words: str) -> str:

@@ -4,7 +4,10 @@ import pytest
 
 BRANCH = "lakefs://my-repo/main"
 LARGE = b"0123456789" * 30_000
-COLLECTED = "garbage collection has deleted its data, or the owner of imported data has"
+COLLECTED = (
+    "its data are missing: garbage collection or their owner has deleted them, "
+    "or they were never stored"
+)
 
 
 @pytest.mark.parametrize("pre_sign", ["--pre-sign", "--no-pre-sign"])
@@ -40,7 +43,11 @@ def test_its_copy_fails_in_one_line_and_a_move_keeps_it(user, lake, command):
 
 @pytest.mark.parametrize(
     ("command", "word", "target"),
-    [("download", "download", "folder"), ("cp", "copy", f"{BRANCH}/e/")],
+    [
+        ("download", "download", "folder"),
+        ("cp", "copy", f"{BRANCH}/e/"),
+        ("mv", "move", f"{BRANCH}/e/"),
+    ],
 )
 def test_the_others_below_a_path_are_transferred(user, lake, command, word, target):
     for number in range(60):
@@ -50,7 +57,7 @@ def test_the_others_below_a_path_are_transferred(user, lake, command, word, targ
     lines = result.stderr.splitlines()
     assert result.exit_code == 1
     assert lines[:50] == [f"error: {word} d/{number:02}: {COLLECTED}" for number in range(50)]
-    assert lines[50:] == [f"error: {word}: 50 of 60 failed: their data are deleted or replaced"]
+    assert lines[50:] == [f"error: {word}: 50 of 60 failed: their data are missing or replaced"]
 
 
 def test_other_failures_among_them_are_tried_again(user, lake):
@@ -79,5 +86,5 @@ def test_replaced_data_below_a_path_are_told_by_the_servers_reason(user, lake, d
     told = [f"error: download d/{number:02}: the data were replaced" for number in range(50)]
     assert lines == [
         *told,
-        "error: download: 50 of 60 failed: their data are deleted or replaced",
+        "error: download: 50 of 60 failed: their data are missing or replaced",
     ]

@@ -243,8 +243,9 @@ def test_a_collected_object_is_said_to_be_so_and_the_others_arrive(
     told = local.run("clone", SOURCE, str(local.root))
     assert told.exit_code == 1
     assert told.stderr == (
-        "error: download data/a: garbage collection has deleted its data, or the owner of "
-        "imported data has\nerror: 1 files could not be downloaded: their data are deleted or replaced\n"
+        "error: download data/a: its data are missing: garbage collection or their owner has "
+        "deleted them, or they were never stored\n"
+        "error: 1 files could not be downloaded: their data are missing or replaced\n"
     )
     assert local.files == {"b": "2"}
 

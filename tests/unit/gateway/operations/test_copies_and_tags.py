@@ -69,7 +69,7 @@ def test_a_copy_of_collected_data_is_gone_and_names_the_source(stack, is_part):
         headers={"x-amz-copy-source": "repo/main/a"},
     )
     assert (reply.status, reply.code) == (410, "NoSuchVersion")
-    assert reply.text("Message").startswith("s3://repo/main/a has no data any more")
+    assert reply.text("Message").startswith("s3://repo/main/a has no data")
 
 
 @pytest.mark.parametrize("source", ["repo/dev:joe/a", "repo/dev%3Ajoe/a", "repo%2Fdev%3ajoe%2Fa"])

@@ -164,8 +164,8 @@ def test_a_read_of_collected_data_is_gone_and_names_the_object(stack, headers):
     reply = read(stack, **headers)
     assert (reply.status, reply.code) == (410, "NoSuchVersion")
     assert reply.text("Message") == (
-        "s3://repo/main/a has no data any more: garbage collection, or the owner of imported "
-        "data, has deleted it"
+        "s3://repo/main/a has no data: garbage collection, or the owner of imported data, has "
+        "deleted it, or it was never stored"
     )
 
 
