@@ -14,12 +14,16 @@ from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
-from uuid import uuid4
 
 import msgspec
 
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
-from graveler_embedded.lambda_runtime import ACCOUNT, LocalFunction, PayloadTooLargeError
+from graveler_embedded.lambda_runtime import (
+    ACCOUNT,
+    LocalFunction,
+    PayloadTooLargeError,
+    new_request_id,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -61,9 +65,6 @@ class _HandlerAnswer(msgspec.Struct):
     cookies: list[str] = []
     body: str | None = None
     isBase64Encoded: bool = False  # noqa: N815
-
-
-_decode_answer = msgspec.json.Decoder(_HandlerAnswer, strict=False).decode
 
 
 class ApiRoutes:
@@ -111,8 +112,8 @@ def _respond(routes: ApiRoutes, environ: Environ) -> tuple[int, list[tuple[str, 
         return _message(400, _UNREADABLE)
     function = routes.find(environ["REQUEST_METHOD"], path_of(environ))
     try:
-        answer = _decode_answer(function.invoke(event_of(environ, body)))
-        return _response_of(answer)
+        answer = function.call(event_of(environ, body))
+        return _response_of(msgspec.convert(answer, _HandlerAnswer, strict=False))
     except PayloadTooLargeError:
         return _message(413, _TOO_LARGE)
     except Exception:  # as on Lambda, a failed handler does not end the process
@@ -180,7 +181,7 @@ def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
                 "sourceIp": environ.get("REMOTE_ADDR", ""),
                 "userAgent": headers.get("user-agent", ""),
             },
-            "requestId": str(uuid4()),
+            "requestId": new_request_id(),
             "routeKey": "$default",
             "stage": "$default",
             "time": time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime(now_s)),

@@ -7,6 +7,7 @@ moved to another record matches nothing there. Checking one takes no request to 
 
 import hashlib
 import hmac
+from functools import lru_cache
 
 DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -15,8 +16,12 @@ def secret_digest(
     signing_key: bytes, access_key_id: str, user: str, user_uid: str, secret: str
 ) -> bytes:
     """Return the digest of a secret of the user's key pair; signing_key is the installation's."""
-    key = hmac.digest(signing_key, b"graveler secret access key", hashlib.sha256)
     # Lengths keep the parts apart: names may contain any character.
     parts = [part.encode() for part in (access_key_id, user, user_uid, secret)]
     content = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
-    return hmac.digest(key, content, hashlib.sha256)
+    return hmac.digest(_key_of_digests(signing_key), content, hashlib.sha256)
+
+
+@lru_cache(maxsize=1)  # each request with a key needs it
+def _key_of_digests(signing_key: bytes) -> bytes:
+    return hmac.digest(signing_key, b"graveler secret access key", hashlib.sha256)

@@ -151,6 +151,9 @@ def test_a_body_that_lambda_refuses_never_reaches_the_function():
     gateway = Gateway()
     body = b"x" * (5 * 1024 * 1024)
     assert gateway.ask("POST", body=body, CONTENT_TYPE="image/png")[0] == 413
+    # Each of these is six characters of JSON.
+    escaped = b"\x01" * (LAMBDA_PAYLOAD_BYTES_MAX // 6)
+    assert gateway.ask("POST", body=escaped, CONTENT_TYPE="text/plain")[0] == 413
     assert gateway.events == []
     assert gateway.ask("POST", body=body, CONTENT_TYPE="text/plain")[0] == 200
 
@@ -203,12 +206,13 @@ def test_the_answer_to_a_head_keeps_the_length_it_tells():
     [
         RuntimeError("a bug"),
         {"statusCode": 200, "body": "x" * LAMBDA_PAYLOAD_BYTES_MAX},
+        {"statusCode": 200, "body": "\x01" * (LAMBDA_PAYLOAD_BYTES_MAX // 6)},
         {"statusCode": "two hundred"},
         {"statusCode": 200, "body": object()},
         ["no", "object"],
         {"statusCode": 200, "body": "no base64", "isBase64Encoded": True},
     ],
-    ids=["raises", "too large", "bad status", "no JSON", "no object", "bad base64"],
+    ids=["raises", "too large", "too large as JSON", "bad status", "no JSON", "no object", "bad base64"],
 )
 def test_a_function_that_fails_answers_502_and_is_logged(answer, caplog):
     with caplog.at_level(logging.ERROR):
