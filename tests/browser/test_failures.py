@@ -122,7 +122,7 @@ def test_an_object_that_was_collected_is_told_so_and_offers_no_download(visit, c
         stack.s3.delete_object(Bucket=bucket, Key=key)
         page = visit.open(f"/repositories/{repository.id}/object?ref=main&path={path}")
         expect(
-            page.get_by_text("Garbage collection has deleted the data of this object")
+            page.get_by_text("The data of this object are missing")
         ).to_be_visible()
         expect(page.get_by_text(stat.checksum)).to_be_visible()
         for action in ("Try again", "Download"):

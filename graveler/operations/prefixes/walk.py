@@ -150,7 +150,7 @@ class StagingWalk(ABC):
             infos = pool.map(self._engine.objects.head, uris)
             for info, path in zip(infos, claimed.values(), strict=True):
                 if info is None:
-                    raise Refusal.NO_DATA.error(f"{shown(path)}: a collection deleted its data")
+                    raise Refusal.NO_DATA.error(f"{shown(path)}: its data are missing")
 
     def staged(self, branch: Branch, paths: Iterable[bytes]) -> dict[bytes, Staged]:
         """Return the branch's newest staged changes of the ascending paths."""

@@ -152,7 +152,7 @@ export function failureOf(error: unknown): Failure | DOMException {
 /** The status of reads of an object whose data are deleted. */
 export const GONE = 410;
 export const NO_DATA =
-  'Garbage collection has deleted the data of this object, or the owner of imported data has.';
+  'The data of this object are missing: garbage collection or their owner has deleted them, or they were never stored.';
 
 const ADVICE: Record<number, string> = {
   429: 'Too many requests at once. Wait a moment, then try again.',
