@@ -26,7 +26,7 @@ from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
 from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
-from graveler.model import MetaRangeID, RangeHeader, RangeID
+from graveler.model import MetaRangeID, RangeHeader, RangeID, RepositoryUID
 from graveler.ports import CommittedFiles
 from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, TableInMemory
 from graveler.threads import ContextThreads
@@ -84,7 +84,7 @@ class Committed:
         self._metaranges: BoundedCache[str, HeaderTable] = BoundedCache(sizes.metarange_bytes)
         self._summaries: BoundedCache[str, Summary] = BoundedCache(sizes.summary_bytes)
         self._contents: BoundedCache[str, bytes | StoredBlocks] = BoundedCache(sizes.content_bytes)
-        self._stored: BoundedCache[str, RangeID] = BoundedCache(_STORED_MAX)
+        self._stored: BoundedCache[tuple[RepositoryUID, str], str] = BoundedCache(_STORED_MAX)
 
     @property
     def has_threads(self) -> bool:
@@ -101,6 +101,7 @@ class Committed:
         self._files.forget()
         for cache in (self._ranges, self._metaranges, self._summaries, self._contents):
             cache.clear()
+        self._stored.clear()
 
     def open_range(self, namespace: str, header: RangeHeader) -> Table:
         """Return the range's file, opened by its tail for lookups.
@@ -240,21 +241,23 @@ class Committed:
         """
         return self._files.read_all(namespace, file_id)
 
-    def missing_range(self, namespace: str, range_ids: Iterable[RangeID]) -> RangeID | None:
-        """Return a range whose file the store lacks, whatever is cached; None if it has all.
+    def missing_file(
+        self, repository: RepositoryUID, namespace: str, file_ids: Iterable[str]
+    ) -> str | None:
+        """Return a file that the store lacks, whatever is cached; None if it has all.
 
-        A file that was there once is not looked for again: nothing deletes files.
+        A file that was there once is not looked for again: nothing deletes files of a repository.
+        Its namespace may be emptied when it is deleted, and belong to another repository then.
         """
+        names = {each: (repository, each) for each in file_ids}
 
-        def is_stored(range_id: RangeID) -> bool:
-            found = self._files.is_stored(namespace, range_id)
+        def is_stored(file_id: str) -> bool:
+            found = self._files.is_stored(namespace, file_id)
             if found:
-                self._stored.put(committed_uri(namespace, range_id), range_id)
+                self._stored.put(names[file_id], file_id)
             return found
 
-        unknown = [
-            each for each in range_ids if self._stored.get(committed_uri(namespace, each)) is None
-        ]
+        unknown = [each for each, name in names.items() if self._stored.get(name) is None]
         with ContextThreads(_LOOKS_AT_ONCE) as pool:
             found = list(pool.map(is_stored, unknown))
         return next((each for each, there in zip(unknown, found, strict=True) if not there), None)

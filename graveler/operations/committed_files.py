@@ -49,15 +49,20 @@ def require_metarange(repo: OpenRepository, metarange_id: MetaRangeID) -> None:
     Raises:
         NotFoundError: it does not exist, or cannot be read, or a range of it does not exist.
     """
+    if not metarange_id:
+        return
     not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
     # The ID becomes part of a file's name.
-    if metarange_id and not is_id(metarange_id):
+    if not is_id(metarange_id):
         raise not_found
     try:
-        ranges = [header.id for header in repo.metarange(metarange_id).headers()]
+        files = [metarange_id, *(each.id for each in repo.metarange(metarange_id).headers())]
     except CorruptDataError as error:
         raise not_found from error
-    missing = repo.engine.committed.missing_range(repo.record.storage_namespace, ranges)
+    record = repo.record
+    missing = repo.engine.committed.missing_file(record.uid, record.storage_namespace, files)
+    if missing == metarange_id:  # a process may have it in a cache
+        raise not_found
     if missing is not None:
         raise NotFoundError(
             f"metarange {metarange_id!r} lacks the range {missing!r}: copy its file, and repeat"

@@ -11,10 +11,12 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.errors import CorruptDataError
-from graveler.model import EMPTY_METARANGE, MetaRangeID
+from graveler.model import EMPTY_METARANGE, MetaRangeID, RepositoryUID
 from graveler.sstable.writer import TableWriter
 from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.support.worlds.model import NAMESPACE, Records, read, token_value, write
+
+UID = RepositoryUID("uid")
 
 LARGE = Breaking(10**9)
 
@@ -202,6 +204,18 @@ def test_a_metarange_that_lacks_a_range_is_known_whatever_the_process_has_cached
         lacking, metarange_id = files.order
         assert {file_id for _, file_id in files.files} == {metarange_id}
         (header,) = MetaRange(committed, NAMESPACE, MetaRangeID(metarange_id)).headers()
-        assert committed.missing_range(NAMESPACE, [header.id]) == header.id == lacking
+        assert committed.missing_file(UID, NAMESPACE, [header.id]) == header.id == lacking
         write(committed, records(10))
-        assert committed.missing_range(NAMESPACE, [header.id]) is None
+        assert committed.missing_file(UID, NAMESPACE, [header.id]) is None
+
+
+def test_a_damaged_file_makes_a_process_look_for_files_again():
+    files = MemoryCommittedFiles()
+    committed = Committed(files)
+    metarange_id = write(committed, records(10)).id
+    assert committed.missing_file(UID, NAMESPACE, [metarange_id]) is None
+    kept = files.files.pop((NAMESPACE, metarange_id))
+    committed.forget()
+    assert committed.missing_file(UID, NAMESPACE, [metarange_id]) == metarange_id
+    files.files[NAMESPACE, metarange_id] = kept
+    assert committed.missing_file(UID, NAMESPACE, [metarange_id]) is None

@@ -1,14 +1,16 @@
 """Commits have the requested fields, and logs list them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError, ThrottledError
 from graveler.identity import make_commit
 from graveler.limits import COMMIT_BYTES_MAX
+from graveler.model import MetaRangeID
 from graveler.operations import (
     branches,
     commit_records,
@@ -17,6 +19,7 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    repositories,
     tags,
     writes,
 )
@@ -179,34 +182,64 @@ def test_a_missing_metarange_is_not_found(engine):
             commit(engine, source_metarange=metarange_id)
 
 
-@pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
-def test_a_metarange_that_lacks_a_range_is_not_committed(world, engine, accept):
-    """It is what a commit leaves that stored the metarange, and failed to store the range."""
-    upload(engine, b"p", b"1")
-    made = commit(engine)
-    repo = read_repository(engine, REPO)
-    (header,) = repo.metarange(made.metarange_id).headers()
-    kept = world.files.files.pop((repo.record.storage_namespace, header.id))
+def commit_naming(engine: Engine, accept: str, metarange_id: MetaRangeID) -> None:
+    """Make a commit of the metarange, in one of the two ways in which a client names it."""
+    if accept == "source_metarange":
+        commit(engine, source_metarange=metarange_id, allow_empty=True)
+        return
+    (head,) = commits.log(engine, REPO, "main", commits.LogQuery(1)).results
     record = make_commit(
         committer="ann",
         message="again",
-        metarange_id=made.metarange_id,
-        creation_date=made.creation_date,
+        metarange_id=metarange_id,
+        creation_date=head.creation_date,
         metadata={},
-        parents=[made.id],
-        generation=made.generation + 1,
+        parents=[head.id],
+        generation=head.generation + 1,
     )
+    commit_records.create(engine, REPO, record)
 
-    def name_it() -> None:
-        if accept == "source_metarange":
-            commit(engine, source_metarange=made.metarange_id, allow_empty=True)
-        else:
-            commit_records.create(engine, REPO, record)
 
-    with pytest.raises(NotFoundError, match=header.id):
-        name_it()
-    world.files.files[repo.record.storage_namespace, header.id] = kept
-    name_it()
+def files_of(engine: Engine, metarange_id: MetaRangeID) -> Sequence[str]:
+    """Return the IDs of a metarange of one range, and of that range."""
+    (header,) = read_repository(engine, REPO).metarange(metarange_id).headers()
+    return metarange_id, header.id
+
+
+@pytest.mark.parametrize("lacking", ["metarange", "range"])
+@pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
+def test_a_metarange_that_lacks_a_file_is_not_committed(world, engine, accept, lacking):
+    """Without a range, it is what a commit leaves that failed to store the range."""
+    upload(engine, b"p", b"1")
+    made = commit(engine)
+    namespace = read_repository(engine, REPO).record.storage_namespace
+    missing = dict(zip(("metarange", "range"), files_of(engine, made.metarange_id), strict=True))[
+        lacking
+    ]
+    kept = world.files.files.pop((namespace, missing))
+    with pytest.raises(NotFoundError, match=missing[:12]):
+        commit_naming(engine, accept, made.metarange_id)
+    world.files.files[namespace, missing] = kept
+    commit_naming(engine, accept, made.metarange_id)
+
+
+@pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
+def test_a_new_repository_has_no_files_of_the_deleted_one_in_its_namespace(world, engine, accept):
+    upload(engine, b"p", b"1")
+    made = commit(engine)
+    namespace = read_repository(engine, REPO).record.storage_namespace
+    commit_naming(engine, accept, made.metarange_id)  # this process has found all files
+    repositories.delete(engine, REPO)
+    for each in list(engine.objects.list_objects(f"{namespace}/")):
+        engine.objects.delete(each.uri)
+    repositories.create(engine, name=REPO, storage_namespace=namespace)
+    names = [(namespace, each) for each in files_of(engine, made.metarange_id)]
+    kept = [world.files.files.pop(name) for name in names]
+    for name, file in zip(names, kept, strict=True):
+        with pytest.raises(NotFoundError, match=name[1][:12]):
+            commit_naming(engine, accept, made.metarange_id)
+        world.files.files[name] = file
+    commit_naming(engine, accept, made.metarange_id)
 
 
 def test_a_commit_gives_up_after_losing_every_try(world, engine):
