@@ -66,8 +66,9 @@ def upload(
     """Store content and make it the object at the path.
 
     body_bytes: of the body that has the content.
-    read_content: returns content and content type. Unless the body is small, it is called after
-        all checks, so that the body of a refused request is neither decoded nor stored.
+    read_content: returns content and content type. Unless the body is small, and the repository
+        writable, it is called after all checks, so that the body of a refused request is neither
+        decoded nor stored.
 
     Raises:
         GravelerError: as `prepare` and `finish`.
@@ -95,7 +96,8 @@ def upload(
 
     known = remembered_repository(engine, repository)
     stored, stored_in = None, ""
-    if known is None or body_bytes > BESIDE_CHECKS_BYTES_MAX:
+    # A read-only repository's namespace may be another's, whose collections do not look there.
+    if known is None or known.read_only or body_bytes > BESIDE_CHECKS_BYTES_MAX:
         prepared = check()
     else:
         checked, stored_in = engine.ahead(check), known.storage_namespace

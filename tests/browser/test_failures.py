@@ -121,9 +121,7 @@ def test_an_object_that_was_collected_is_told_so_and_offers_no_download(visit, c
         bucket, _, key = stat.physical_address.removeprefix("s3://").partition("/")
         stack.s3.delete_object(Bucket=bucket, Key=key)
         page = visit.open(f"/repositories/{repository.id}/object?ref=main&path={path}")
-        expect(
-            page.get_by_text("The data of this object are missing")
-        ).to_be_visible()
+        expect(page.get_by_text("The data of this object are missing")).to_be_visible()
         expect(page.get_by_text(stat.checksum)).to_be_visible()
         for action in ("Try again", "Download"):
             expect(page.get_by_text(action, exact=True)).to_have_count(0)

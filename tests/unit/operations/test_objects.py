@@ -146,6 +146,16 @@ def test_steady_uploads_store_small_content_beside_their_checks(world, engine):
     assert len(world.objects.uris()) == len(before) + 1
 
 
+def test_a_refused_write_stores_nothing_in_the_namespace_of_a_read_only_repository(world, engine):
+    """The namespace may be that of another installation."""
+    repositories.create(engine, name="mirror", storage_namespace="s3://theirs", read_only=True)
+    repositories.get(engine, "mirror")  # this process knows it
+    before = world.objects.uris()
+    with pytest.raises(ForbiddenError, match="read-only"):
+        writes.upload(engine, "mirror", "main", b"p", read_content=lambda: (b"1", ""), metadata={})
+    assert world.objects.uris() == before
+
+
 def test_a_refusal_comes_before_an_error_of_the_content(remembered):
     def broken():
         raise InvalidInputError("no part has the content")
