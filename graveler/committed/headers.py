@@ -9,6 +9,9 @@ from graveler.errors import CorruptDataError
 from graveler.model import RangeHeader
 from graveler.sstable import Block, OpenTable
 
+# The property that names the kind of refs in a dump's file; files of objects have none.
+ENTITY = "entity"
+
 # The objects of a header beside its keys and texts: the record, two integers, the list's item.
 _HEADER_BYTES = 430
 
@@ -32,6 +35,15 @@ class HeaderTable(OpenTable[Headers]):
     """The ranges of a metarange."""
 
     __slots__ = ()
+
+    @property
+    def is_of_dump(self) -> bool:
+        """Whether the ranges hold refs instead of objects.
+
+        Raises:
+            CorruptDataError: as `properties`.
+        """
+        return ENTITY in self.properties
 
     def _held_form(self, block: Block) -> tuple[Headers, int]:
         folder = self.name.rpartition("/")[0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from graveler.committed.headers import check_records
+from graveler.committed.headers import ENTITY, check_records
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
@@ -164,7 +164,7 @@ def _open(
     """
     content = committed.read_once(namespace, file_id)
     table = Table.from_bytes(committed_uri(namespace, file_id), content)
-    for name, expected in (("type", level.kind), ("entity", kind.entity)):
+    for name, expected in (("type", level.kind), (ENTITY, kind.entity)):
         found = table.properties.get(name, b"").decode(errors="replace")
         if found != expected:
             raise InvalidInputError(

@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError
 
+from graveler.committed.headers import ENTITY
 from graveler.entries import join_value, split_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.identity import make_commit
@@ -51,7 +52,7 @@ class DumpKind(Generic[T]):
         described = messages.DESCRIPTOR.message_types_by_name[self.message_name]
         schema = json.dumps(_schema(described), separators=(",", ":"))
         return {
-            "entity": self.entity,
+            ENTITY: self.entity,
             "schema_definition": schema,
             "schema_name": f"{_PACKAGE}.{self.message_name}",
         }

@@ -47,7 +47,8 @@ def require_metarange(repo: OpenRepository, metarange_id: MetaRangeID) -> None:
     A metarange may lack ranges: a commit that failed has stored it beside them.
 
     Raises:
-        NotFoundError: it does not exist, or cannot be read, or a range of it does not exist.
+        NotFoundError: it does not exist, or cannot be read; it belongs to a dump of refs; or a
+            range of it does not exist.
     """
     if not metarange_id:
         return
@@ -55,12 +56,17 @@ def require_metarange(repo: OpenRepository, metarange_id: MetaRangeID) -> None:
     # The ID becomes part of a file's name.
     if not is_id(metarange_id):
         raise not_found
+    committed, record = repo.engine.committed, repo.record
     try:
         files = [metarange_id, *(each.id for each in repo.metarange(metarange_id).headers())]
+        is_of_dump = committed.headers(record.storage_namespace, metarange_id).is_of_dump
     except CorruptDataError as error:
         raise not_found from error
-    record = repo.record
-    missing = repo.engine.committed.missing_file(record.uid, record.storage_namespace, files)
+    if is_of_dump:
+        raise NotFoundError(
+            f"metarange {metarange_id!r} has refs of a dump, not objects: name that of a commit"
+        )
+    missing = committed.missing_file(record.uid, record.storage_namespace, files)
     if missing == metarange_id:  # a process may have it in a cache
         raise not_found
     if missing is not None:

@@ -16,6 +16,7 @@ from graveler.operations import (
     commit_records,
     commits,
     diffs,
+    dumps,
     links,
     merges,
     objects,
@@ -221,6 +222,15 @@ def test_a_metarange_that_lacks_a_file_is_not_committed(world, engine, accept, l
         commit_naming(engine, accept, made.metarange_id)
     world.files.files[namespace, missing] = kept
     commit_naming(engine, accept, made.metarange_id)
+
+
+@pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
+def test_a_metarange_of_a_dump_is_not_committed(engine, accept):
+    """Its records are commits, branches or tags: no reader could list them as objects."""
+    dumped = dumps.dump(engine, REPO)
+    for metarange_id in (dumped.commits_id, dumped.branches_id, dumped.tags_id):
+        with pytest.raises(NotFoundError, match="dump"):
+            commit_naming(engine, accept, metarange_id)
 
 
 @pytest.mark.parametrize("accept", ["source_metarange", "commit record"])
