@@ -127,8 +127,9 @@ class Request:
 
     @property
     def body_bytes_max(self) -> int:
-        """The length of the body as it arrived, perhaps in base64."""
-        return len(self._event.get("body") or "")
+        """The bytes of the body as it arrived, perhaps in base64."""
+        body: str = self._event.get("body") or ""
+        return len(body) if body.isascii() else len(body.encode("utf-8", "surrogatepass"))
 
     @cached_property
     def body(self) -> bytes:

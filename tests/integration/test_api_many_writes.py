@@ -1,13 +1,15 @@
 """Direct writes of many objects in one request."""
 
+import json
 from typing import Any
 
 import pytest
 from lakefs_sdk import models
 
 from graveler.errors import ThrottledError, UnknownOutcomeError
+from graveler.limits import LINKS_BODY_BYTES_MAX
 from graveler.ports import StageOutcome
-from tests.support.clients.api import ApiClient
+from tests.support.clients.api import ApiClient, event
 
 BRANCH = "/repositories/repo/branches/main"
 READ = "/repositories/repo/refs/main/objects"
@@ -157,6 +159,20 @@ def test_links_whose_answer_would_be_too_large_are_refused_before_any(api: ApiCl
     reply = link(api, objects)
     assert (reply.status, "link fewer" in reply.message) == (413, True)
     assert api.paths() == [*"abcdefgh"]
+
+
+@pytest.mark.parametrize("character", ["é", "表", "😀"])
+def test_a_body_of_text_counts_in_bytes(api: ApiClient, character: str) -> None:
+    """In the answer, Lambda escapes each of these characters with 6 or 12 bytes."""
+    details = {"user_metadata": {"k": character * 30_000}}
+    objects = [{**each, **details} for each in stored(api, *(f"p{n}" for n in range(45)))]
+    body = json.dumps({"objects": objects}, ensure_ascii=False)
+    assert len(body) < LINKS_BODY_BYTES_MAX < len(body.encode())
+    headers = {"authorization": api.authorization, "content-type": "application/json"}
+    path = f"/api/v1{BRANCH}/staging/links"
+    reply = api.send(event("POST", path, headers=headers, body=body.encode(), raw_text=True))
+    assert (reply.status, "link fewer" in reply.message) == (413, True)
+    assert api.paths() == []
 
 
 @pytest.mark.parametrize("branch", ["main", "none"])
