@@ -11,7 +11,7 @@ from graveler_embedded.api_gateway import ApiRoutes, application
 from graveler_embedded.config import WAITS_AT_ONCE
 from graveler_embedded.lambda_runtime import LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
-from graveler_embedded.serving import one_port, wsgi
+from graveler_embedded.serving import handler, one_port
 from graveler_embedded.tcp_ports import open_host
 from graveler_functions.web import paths
 from graveler_gateway.server.fairness import FairPlaces
@@ -38,7 +38,7 @@ WEB_TIMEOUT_S = 10.0
 def api() -> tuple[Handler, Limits]:
     """Return the handler of one process; called in that process."""
     die_with_parent(parent_pid())
-    from graveler_functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
+    from graveler_functions.api.handler import handler as api_handler  # noqa: PLC0415 - connects to the stores
     from graveler_functions.web.handler import handler as web_handler  # noqa: PLC0415 - lists its files
     from graveler_gateway.server.program import gateway  # noqa: PLC0415 - the same
     from graveler_gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
@@ -47,11 +47,11 @@ def api() -> tuple[Handler, Limits]:
     web = LocalFunction("graveler-web", web_handler, WEB_TIMEOUT_S)
     waits_max = below_half(WAITS_AT_ONCE)
     routes = ApiRoutes(
-        LocalFunction("graveler-api", handler, API_TIMEOUT_S),
+        LocalFunction("graveler-api", api_handler, API_TIMEOUT_S),
         {" ".join(route): web for route in paths.routes()},
     )
     both = one_port(
-        wsgi(
+        handler(
             application(routes),
             FairPlaces(REQUESTS_AT_ONCE, each_max=_EACH_AT_ONCE, waiting_max=_EACH_WAITING),
             FairPlaces(WAITS_AT_ONCE, each_max=waits_max, user_max=waits_max),

@@ -1,4 +1,4 @@
-"""A small API Gateway (HTTP API): a WSGI application in front of Lambda functions.
+"""A small API Gateway (HTTP API) in front of Lambda functions.
 
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
 becomes a response. Like API Gateway and Lambda, it refuses bodies over 10 MB and events over 6 MB.
@@ -10,10 +10,10 @@ import base64
 import binascii
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from http import HTTPStatus
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 
@@ -24,12 +24,24 @@ from graveler_embedded.lambda_runtime import (
     PayloadTooLargeError,
     new_request_id,
 )
+from graveler_gateway.protocol.head import RequestHead
 
 logger = logging.getLogger(__name__)
 
-Environ = Mapping[str, Any]
-StartResponse = Callable[[str, list[tuple[str, str]]], object]
-Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """A request with its body; version: of HTTP, such as "1.1"; address: the client's."""
+
+    head: RequestHead
+    version: str
+    address: str
+    body: bytes
+
+
+# A status, headers and content.
+GatewayAnswer = tuple[int, list[tuple[str, str]], bytes]
+Application = Callable[[ApiRequest], GatewayAnswer]
 
 _ANYTHING = "{proxy+}"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
@@ -37,15 +49,14 @@ _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
-# `graveler_embedded.serving` replaces a non-ASCII header by an empty one. In these headers, that
-# would lose a client's metadata, so the request is refused.
-_STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
+# A non-ASCII header reaches the function as an empty one. In these headers, that would lose a
+# client's metadata, so the request is refused.
+_STORED_HEADERS = ("x-lakefs-meta-", "x-lakefs-internal-")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
 )
 _NO_LENGTH = "the request has no Content-Length: send it"
 _CUT_OFF = "the body is shorter than Content-Length: send all of it"
-_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 class _RefusedError(Exception):
@@ -93,75 +104,62 @@ class ApiRoutes:
 
 
 def application(routes: ApiRoutes) -> Application:
-    """Return a WSGI application that passes every request to the function of its route."""
+    """Return an application that passes every request to the function of its route."""
 
-    def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        status, headers, body = _respond(routes, environ)
-        start_response(_STATUS_LINES.get(status, f"{status} Status"), headers)
-        return [body]
+    def answer(request: ApiRequest) -> GatewayAnswer:
+        headers = _headers_of(request)
+        try:
+            _check(request, headers)
+        except _RefusedError as error:
+            return _message(error.status, str(error))
+        event = event_of(request, headers)
+        function = routes.find(request.head.method, event["rawPath"])
+        try:
+            return _response_of(msgspec.convert(function.call(event), _HandlerAnswer, strict=False))
+        except PayloadTooLargeError:
+            return _message(413, _TOO_LARGE)
+        except Exception:  # as on Lambda, a failed handler does not end the process
+            logger.exception("%s failed", function.name)
+            return _message(502, "Internal Server Error")
 
     return answer
 
 
-def _respond(routes: ApiRoutes, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
-    try:
-        body = _body_of(environ)
-    except _RefusedError as error:
-        return _message(error.status, str(error))
-    if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
-        return _message(400, _UNREADABLE)
-    function = routes.find(environ["REQUEST_METHOD"], path_of(environ))
-    try:
-        answer = function.call(event_of(environ, body))
-        return _response_of(msgspec.convert(answer, _HandlerAnswer, strict=False))
-    except PayloadTooLargeError:
-        return _message(413, _TOO_LARGE)
-    except Exception:  # as on Lambda, a failed handler does not end the process
-        logger.exception("%s failed", function.name)
-        return _message(502, "Internal Server Error")
-
-
-def _body_of(environ: Environ) -> bytes:
-    """Return the request's body.
+def _check(request: ApiRequest, headers: Mapping[str, str]) -> None:
+    """Check that API Gateway would accept the request, and that body and metadata are whole.
 
     Raises:
-        _RefusedError: API Gateway would not accept it, or it is incomplete.
+        _RefusedError: it would not, or they are not.
     """
-    if "CONTENT_LENGTH" not in environ and _ends_with_the_connection(environ):
+    if "content-length" not in headers and _ends_with_the_connection(request):
         raise _RefusedError(411, _NO_LENGTH)
-    length = int(environ.get("CONTENT_LENGTH") or 0)
-    if length > API_GATEWAY_BODY_BYTES_MAX:
+    length_bytes = int(headers.get("content-length") or 0)
+    if max(length_bytes, len(request.body)) > API_GATEWAY_BODY_BYTES_MAX:
         raise _RefusedError(413, _TOO_LARGE)
-    coding = environ.get("HTTP_TRANSFER_ENCODING", "")
+    coding = headers.get("transfer-encoding", "")
     if coding.lower() not in {"", "chunked"}:
         raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
-    body: bytes = environ["wsgi.input"].read()
-    if len(body) > API_GATEWAY_BODY_BYTES_MAX:
-        raise _RefusedError(413, _TOO_LARGE)
-    if not coding and len(body) != length:
+    if not coding and len(request.body) != length_bytes:
         raise _RefusedError(400, _CUT_OFF)
-    return body
+    if any(not text and name.startswith(_STORED_HEADERS) for name, text in headers.items()):
+        raise _RefusedError(400, _UNREADABLE)
 
 
-def _ends_with_the_connection(environ: Environ) -> bool:
+def _ends_with_the_connection(request: ApiRequest) -> bool:
     """Whether the body may end only with the connection, as in HTTP/1.0."""
-    is_old = environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
-    return is_old and environ["REQUEST_METHOD"] in {"POST", "PUT", "PATCH"}
+    return request.version == "1.0" and request.head.method in {"POST", "PUT", "PATCH"}
 
 
-def path_of(environ: Environ) -> str:
-    """Return the decoded path."""
-    path: str = environ["PATH_INFO"]
-    return path.encode("latin-1").decode("utf-8", "replace")
-
-
-def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
-    """Return API Gateway's event for the request."""
+def event_of(request: ApiRequest, headers: dict[str, str]) -> dict[str, Any]:
+    """Return API Gateway's event for the request; the headers become those of the event."""
     now_s = time.time()
-    method = environ["REQUEST_METHOD"]
-    path = path_of(environ)
-    query = environ.get("QUERY_STRING", "")
-    headers = _headers_of(environ, len(body))
+    head, body = request.head, request.body
+    path = unquote_to_bytes(head.raw_path.encode("latin-1")).decode("utf-8", "replace")
+    query = head.raw_query
+    # API Gateway reads the whole body first, and always passes on its length.
+    headers.pop("transfer-encoding", None)
+    if body or "content-length" in headers:
+        headers["content-length"] = str(len(body))
     cookies = headers.pop("cookie", None)
     event: dict[str, Any] = {
         "version": "2.0",
@@ -175,10 +173,10 @@ def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
             "domainName": headers.get("host", ""),
             "domainPrefix": "local",
             "http": {
-                "method": method,
+                "method": head.method,
                 "path": path,
-                "protocol": environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
-                "sourceIp": environ.get("REMOTE_ADDR", ""),
+                "protocol": f"HTTP/{request.version}",
+                "sourceIp": request.address,
                 "userAgent": headers.get("user-agent", ""),
             },
             "requestId": new_request_id(),
@@ -200,18 +198,12 @@ def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
     return event
 
 
-def _headers_of(environ: Environ, body_bytes: int) -> dict[str, str]:
-    headers = {
-        name[5:].replace("_", "-").lower(): value
-        for name, value in environ.items()
-        if name.startswith("HTTP_")
-    }
-    # API Gateway reads the whole body first, and always passes on its length.
-    headers.pop("transfer-encoding", None)
-    if body_bytes or "CONTENT_LENGTH" in environ:
-        headers["content-length"] = str(body_bytes)
-    if content_type := environ.get("CONTENT_TYPE"):
-        headers["content-type"] = content_type
+def _headers_of(request: ApiRequest) -> dict[str, str]:
+    """Return the headers by name; commas join the values of one name."""
+    headers: dict[str, str] = {}
+    for name, value in request.head.headers:
+        text = value if value.isascii() else ""
+        headers[name] = f"{headers[name]},{text}" if name in headers else text
     return headers
 
 
@@ -233,7 +225,7 @@ def _text_of(content_type: str, body: bytes) -> str | None:
         return None
 
 
-def _response_of(answer: _HandlerAnswer) -> tuple[int, list[tuple[str, str]], bytes]:
+def _response_of(answer: _HandlerAnswer) -> GatewayAnswer:
     body = (answer.body or "").encode()
     if answer.isBase64Encoded:
         body = binascii.a2b_base64(body, strict_mode=True)
@@ -249,7 +241,7 @@ def _response_of(answer: _HandlerAnswer) -> tuple[int, list[tuple[str, str]], by
     return answer.statusCode, headers, body
 
 
-def _message(status: int, message: str) -> tuple[int, list[tuple[str, str]], bytes]:
+def _message(status: int, message: str) -> GatewayAnswer:
     body = msgspec.json.encode({"message": message})
     return (
         status,

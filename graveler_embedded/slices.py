@@ -5,15 +5,14 @@ Started by the supervisor as `python -m graveler_embedded.slices PORT`.
 
 import logging
 import sys
-from collections.abc import Iterable
 
 import msgspec
 
-from graveler_embedded.api_gateway import Application, Environ, StartResponse
+from graveler_embedded.api_gateway import ApiRequest, Application, GatewayAnswer
 from graveler_embedded.config import SLICE_FUNCTION, SLICES_AT_ONCE
 from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
-from graveler_embedded.serving import wsgi
+from graveler_embedded.serving import handler
 from graveler_embedded.tcp_ports import HOST
 from graveler_gateway.server.fairness import FairPlaces
 from graveler_gateway.server.http import processes
@@ -28,27 +27,28 @@ _STOP_S = 2.0
 def slices() -> tuple[Handler, Limits]:
     """Return the handler of one process; called in that process."""
     die_with_parent(parent_pid())
-    from graveler_functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
+    from graveler_functions.slices.handler import (  # noqa: PLC0415 - connects to the stores
+        handler as slice_handler,
+    )
 
     # As Lambda does, a process serves one invocation at a time.
     one = FairPlaces(1)
-    return wsgi(invocations(LocalFunction(SLICE_FUNCTION, handler, TIMEOUT_S)), one, one), Limits()
+    function = LocalFunction(SLICE_FUNCTION, slice_handler, TIMEOUT_S)
+    return handler(invocations(function), one, one), Limits()
 
 
 def invocations(function: LocalFunction) -> Application:
     """Return an application that invokes the function and passes its answer on, as Lambda does."""
 
-    def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        length = int(environ.get("CONTENT_LENGTH") or 0)
+    def answer(request: ApiRequest) -> GatewayAnswer:
         headers = [("Content-Type", "application/json")]
         try:
-            content = function.invoke(msgspec.json.decode(environ["wsgi.input"].read(length)))
+            content = function.invoke(msgspec.json.decode(request.body))
         except Exception as error:  # as on Lambda, a failed handler does not end the process
             logger.exception("%s failed", function.name)
             headers.append(("X-Amz-Function-Error", "Unhandled"))
             content = msgspec.json.encode({"errorMessage": str(error)})
-        start_response("200 OK", headers)
-        return [content]
+        return 200, headers, content
 
     return answer
 

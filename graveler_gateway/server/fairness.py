@@ -72,21 +72,27 @@ class FairPlaces:
 
         waits: wait for one, if few of the user do.
         """
-        turn = threading.Event()
+        turn = None
         with self._lock:
             if user != self._last_user:
                 self._shared_until_s = self._now_s() + _ALONE_AFTER_S
                 self._last_user = user
-            self._waiting.append((user, turn))
-            self._give_places()
-            waiting = sum(other == user for other, _ in self._waiting)
-            is_refused = not turn.is_set() and (not waits or waiting > self._waiting_max)
-            if is_refused:
-                self._waiting.remove((user, turn))
+            is_refused = False
+            if not self._waiting and self._may_take(user):
+                self._take(user)
+            else:
+                turn = threading.Event()
+                self._waiting.append((user, turn))
+                self._give_places()
+                waiting = sum(other == user for other, _ in self._waiting)
+                is_refused = not turn.is_set() and (not waits or waiting > self._waiting_max)
+                if is_refused:
+                    self._waiting.remove((user, turn))
         if is_refused:
             yield False
             return
-        turn.wait()
+        if turn is not None:
+            turn.wait()
         try:
             yield True
         finally:
@@ -95,7 +101,8 @@ class FairPlaces:
                 self._taken[user] -= 1
                 if not self._taken[user]:
                     del self._taken[user]
-                self._give_places()
+                if self._waiting:
+                    self._give_places()
 
     def _give_places(self) -> None:
         while self._free:
@@ -106,9 +113,18 @@ class FairPlaces:
                 return
             self._waiting.remove(chosen)
             user, turn = chosen
-            self._free -= 1
-            self._taken[user] += 1
+            self._take(user)
             turn.set()
+
+    def _take(self, user: str) -> None:
+        self._free -= 1
+        self._taken[user] = self._taken.get(user, 0) + 1
+
+    def _may_take(self, user: str) -> bool:
+        """Whether the user may take a place, while nobody waits."""
+        taken = self._taken.get(user, 0)
+        is_one_of_few = taken < self._each_max or (taken < self._user_max and self._may_have_more())
+        return self._free > 0 and is_one_of_few
 
     def _may_have_more(self) -> bool:
         return self._free > self._spare or self._now_s() >= self._shared_until_s

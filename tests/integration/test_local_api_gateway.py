@@ -1,14 +1,15 @@
 """Requests reach a function as API Gateway would describe them, and its answers come back whole."""
 
-import io
 import json
 import logging
+from urllib.parse import quote
 
 import pytest
 
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
-from graveler_embedded.api_gateway import ApiRoutes, application
+from graveler_embedded.api_gateway import ApiRequest, ApiRoutes, application
 from graveler_embedded.lambda_runtime import LambdaContext, LocalFunction
+from graveler_gateway.protocol.head import RequestHead
 
 
 class Gateway:
@@ -29,25 +30,13 @@ class Gateway:
             raise self.answer
         return self.answer
 
-    def ask(self, method="GET", path="/", query="", body=b"", **environ):
+    def ask(self, method="GET", path="/", query="", body=b"", version="1.1", **headers):
         """The status, the headers (a list, since names repeat) and the body of the answer."""
-        started = []
-        if body and "HTTP_TRANSFER_ENCODING" not in environ:
-            environ = {"CONTENT_LENGTH": str(len(body)), **environ}
-        chunks = self._application(
-            {
-                "REQUEST_METHOD": method,
-                "PATH_INFO": path.encode().decode("latin-1"),
-                "QUERY_STRING": query,
-                "SERVER_PROTOCOL": "HTTP/1.1",
-                "REMOTE_ADDR": "127.0.0.1",
-                "wsgi.input": io.BytesIO(body),
-                **environ,
-            },
-            lambda status, headers: started.append((status, headers)),
-        )
-        ((status, headers),) = started
-        return int(status.split()[0]), headers, b"".join(chunks)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if body and "transfer-encoding" not in named:
+            named = {"content-length": str(len(body)), **named}
+        head = RequestHead(method, quote(path), query, tuple(named.items()))
+        return self._application(ApiRequest(head, version, "127.0.0.1", body))
 
     def event(self, *args, **kwargs):
         self.ask(*args, **kwargs)
@@ -56,7 +45,7 @@ class Gateway:
 
 def test_a_request_is_described_in_payload_format_2():
     event = Gateway().event(
-        "GET", "/api/v1/config", "a=1", HTTP_HOST="localhost:8000", HTTP_USER_AGENT="agent/1"
+        "GET", "/api/v1/config", "a=1", host="localhost:8000", user_agent="agent/1"
     )
     context = event.pop("requestContext")
     assert event == {
@@ -92,7 +81,7 @@ def test_the_path_is_decoded_and_the_query_string_is_not():
 
 
 def test_cookies_are_separate_from_headers():
-    event = Gateway().event(HTTP_COOKIE="a=1; b=2", HTTP_X_LAKEFS_CLIENT="python-lakefs")
+    event = Gateway().event(cookie="a=1; b=2", x_lakefs_client="python-lakefs")
     assert event["cookies"] == ["a=1", "b=2"]
     assert event["headers"] == {"x-lakefs-client": "python-lakefs"}
 
@@ -109,12 +98,12 @@ def test_cookies_are_separate_from_headers():
     ],
 )
 def test_text_passes_as_text_and_the_rest_as_base64(content_type, body, text, is_base64):
-    event = Gateway().event("POST", body=body, CONTENT_TYPE=content_type)
+    event = Gateway().event("POST", body=body, content_type=content_type)
     assert (event["body"], event["isBase64Encoded"]) == (text, is_base64)
 
 
 def test_a_chunked_body_has_its_length_by_the_time_it_arrives():
-    event = Gateway().event("POST", body=b"12345", HTTP_TRANSFER_ENCODING="chunked")
+    event = Gateway().event("POST", body=b"12345", transfer_encoding="chunked")
     assert event["headers"] == {"content-length": "5"}
 
 
@@ -122,7 +111,7 @@ def test_a_chunked_body_has_its_length_by_the_time_it_arrives():
 def test_a_body_that_api_gateway_refuses_never_reaches_the_function(tells_length):
     gateway = Gateway()
     body = bytes(API_GATEWAY_BODY_BYTES_MAX + 1)
-    length = {} if tells_length else {"HTTP_TRANSFER_ENCODING": "chunked"}
+    length = {} if tells_length else {"transfer_encoding": "chunked"}
     status, headers, content = gateway.ask("POST", body=body, **length)
     assert (status, gateway.events) == (413, [])
     assert ("Content-Type", "application/json") in headers
@@ -131,7 +120,7 @@ def test_a_body_that_api_gateway_refuses_never_reaches_the_function(tells_length
 
 @pytest.mark.parametrize(
     "environ",
-    [{"CONTENT_LENGTH": "6"}, {"HTTP_TRANSFER_ENCODING": "gzip,chunked"}],
+    [{"content_length": "6"}, {"transfer_encoding": "gzip,chunked"}],
     ids=["cut off", "another coding"],
 )
 def test_a_body_that_is_not_what_its_headers_say_never_reaches_the_function(environ):
@@ -142,7 +131,7 @@ def test_a_body_that_is_not_what_its_headers_say_never_reaches_the_function(envi
 
 
 def test_an_empty_body_in_chunks_reaches_the_function():
-    event = Gateway().event("POST", HTTP_TRANSFER_ENCODING="chunked")
+    event = Gateway().event("POST", transfer_encoding="chunked")
     assert "body" not in event
 
 
@@ -150,15 +139,15 @@ def test_a_body_that_lambda_refuses_never_reaches_the_function():
     """Base64 makes 5 MB of binary too large for Lambda; as text they pass."""
     gateway = Gateway()
     body = b"x" * (5 * 1024 * 1024)
-    assert gateway.ask("POST", body=body, CONTENT_TYPE="image/png")[0] == 413
+    assert gateway.ask("POST", body=body, content_type="image/png")[0] == 413
     # Each of these is six characters of JSON.
     escaped = b"\x01" * (LAMBDA_PAYLOAD_BYTES_MAX // 6)
-    assert gateway.ask("POST", body=escaped, CONTENT_TYPE="text/plain")[0] == 413
+    assert gateway.ask("POST", body=escaped, content_type="text/plain")[0] == 413
     assert gateway.events == []
-    assert gateway.ask("POST", body=body, CONTENT_TYPE="text/plain")[0] == 200
+    assert gateway.ask("POST", body=body, content_type="text/plain")[0] == 200
 
 
-@pytest.mark.parametrize("name", ["HTTP_X_LAKEFS_META_K", "HTTP_X_LAKEFS_INTERNAL_K"])
+@pytest.mark.parametrize("name", ["x_lakefs_meta_k", "x_lakefs_internal_k"])
 def test_metadata_that_the_server_cannot_read_are_refused_and_not_lost(name):
     gateway = Gateway()
     status, _, body = gateway.ask("POST", "/", **{name: ""})
@@ -212,7 +201,15 @@ def test_the_answer_to_a_head_keeps_the_length_it_tells():
         ["no", "object"],
         {"statusCode": 200, "body": "no base64", "isBase64Encoded": True},
     ],
-    ids=["raises", "too large", "too large as JSON", "bad status", "no JSON", "no object", "bad base64"],
+    ids=[
+        "raises",
+        "too large",
+        "too large as JSON",
+        "bad status",
+        "no JSON",
+        "no object",
+        "bad base64",
+    ],
 )
 def test_a_function_that_fails_answers_502_and_is_logged(answer, caplog):
     with caplog.at_level(logging.ERROR):

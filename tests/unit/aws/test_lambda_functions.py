@@ -10,8 +10,10 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from graveler.aws.lambda_functions import LambdaSliceFunction
 from graveler.errors import ThrottledError
+from graveler_embedded.api_gateway import ApiRequest
 from graveler_embedded.lambda_runtime import LocalFunction
 from graveler_embedded.slices import invocations
+from graveler_gateway.protocol.head import RequestHead
 
 JOB = {"task": "CA1", "start": "AA==", "end": None}
 
@@ -74,12 +76,9 @@ def test_the_embedded_stack_answers_like_lambda(fails: bool) -> None:
             raise ZeroDivisionError("a bug")
         return {"got": event}
 
-    begun: list[tuple[str, dict[str, str]]] = []
-    content = json.dumps(JOB).encode()
-    environ = {"CONTENT_LENGTH": str(len(content)), "wsgi.input": io.BytesIO(content)}
+    head = RequestHead("POST", "/2015-03-31/functions/graveler-slices/invocations", "", ())
     application = invocations(LocalFunction("graveler-slices", handler, 60))
-    (body,) = application(environ, lambda status, headers: begun.append((status, dict(headers))))
-    ((status, headers),) = begun
-    assert status == "200 OK"
-    assert ("X-Amz-Function-Error" in headers) == fails
+    status, headers, body = application(ApiRequest(head, "1.1", "", json.dumps(JOB).encode()))
+    assert status == 200
+    assert ("X-Amz-Function-Error" in dict(headers)) == fails
     assert json.loads(body) == ({"errorMessage": "a bug"} if fails else {"got": JOB})

@@ -1,10 +1,9 @@
 """The places of the embedded stack: of requests that work, and of those that wait for tasks."""
 
 import threading
-from collections.abc import Iterable
 
-from graveler_embedded.api_gateway import Environ, StartResponse
-from graveler_embedded.serving import wsgi
+from graveler_embedded.api_gateway import ApiRequest, GatewayAnswer
+from graveler_embedded.serving import handler
 from graveler_gateway.server.fairness import FairPlaces
 from tests.support.servers.http_server import RawClient, running
 
@@ -19,12 +18,11 @@ class Application:
         self.waiting = threading.Semaphore(0)
         self.may_answer = threading.Event()
 
-    def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
-        if environ["PATH_INFO"].startswith("/waits"):
+    def __call__(self, request: ApiRequest) -> GatewayAnswer:
+        if request.head.raw_path.startswith("/waits"):
             self.waiting.release()
             self.may_answer.wait()
-        start("200 OK", [])
-        return [b"done"]
+        return 200, [], b"done"
 
 
 def sent(client: RawClient, path: str) -> RawClient:
@@ -37,7 +35,7 @@ def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to
 ):
     application = Application()
     with (
-        running(wsgi(application, FairPlaces(1), FairPlaces(1))) as server,
+        running(handler(application, FairPlaces(1), FairPlaces(1))) as server,
         RawClient(server.port) as first,
         RawClient(server.port) as second,
         RawClient(server.port) as other,
