@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
+
 from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
@@ -41,9 +43,8 @@ class Bucket:
     creation_date: int  # Unix seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
-    """An object as readers see it.
+class Object(Struct, frozen=True, gc=False):
+    """An object as readers see it; a Struct, of which a listing makes a thousand.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
     headers: those that S3 returned for data that this request stored.
@@ -55,8 +56,8 @@ class Object:
     checksum: str
     last_modified_ns: int
     content_type: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
+    metadata: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)

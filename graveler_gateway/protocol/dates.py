@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
 
 _NS = 1_000_000_000
 
@@ -11,8 +12,12 @@ def iso(time_ns: int) -> str:
 
     S3 writes whole seconds, so that a listing and the header Last-Modified agree.
     """
-    date = datetime.fromtimestamp(time_ns // _NS, UTC)
-    return f"{date.isoformat()[:19]}.000Z"
+    return _iso(time_ns // _NS)
+
+
+@lru_cache(maxsize=1024)  # objects of a listing are often written together
+def _iso(time_s: int) -> str:
+    return f"{datetime.fromtimestamp(time_s, UTC).isoformat()[:19]}.000Z"
 
 
 def http(time_ns: int) -> str:

@@ -1,7 +1,6 @@
 """The API's answers, as far as the gateway reads them, and their form in the port."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -96,11 +95,10 @@ class ObjectErrorList(Struct, frozen=True):
     errors: list[ObjectError]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedObject(Object):
+class PlacedObject(Object, frozen=True, gc=False, kw_only=True):
     """An object with its place, by which the API reads and copies it."""
 
-    place: ObjectPlace = field(kw_only=True)
+    place: ObjectPlace
 
 
 def object_of(

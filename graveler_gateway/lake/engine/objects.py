@@ -1,7 +1,7 @@
 """Objects of the lake: reading, writing, copying and deleting them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 
 from msgspec.structs import replace
@@ -25,11 +25,10 @@ from graveler_gateway.lake.engine.deadline import in_time, in_time_of_copies
 from graveler_gateway.lake.port import Description, Object, ObjectPlace
 
 
-@dataclass(frozen=True, slots=True)
-class EngineObject(Object):
+class EngineObject(Object, frozen=True, gc=False, kw_only=True):
     """An object with the engine's own record of it."""
 
-    stat: ObjectStat = field(kw_only=True)
+    stat: ObjectStat
 
 
 def engine_object(found: ObjectStat) -> EngineObject:

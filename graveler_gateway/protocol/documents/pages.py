@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from graveler_gateway.protocol import dates
 from graveler_gateway.protocol.documents.markup import (
     Markup,
@@ -18,8 +20,7 @@ from graveler_gateway.protocol.documents.results import owner
 from graveler_gateway.protocol.listings import ObjectsQuery
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectElement:
+class ObjectElement(Struct, frozen=True, gc=False):
     """An object in a listing."""
 
     key: str
@@ -97,9 +98,11 @@ def _contents(
     rows: Iterable[ObjectElement], query: ObjectsQuery, row_owner: Markup
 ) -> Iterable[Markup]:
     """Yield the objects, each in one string: a page has a thousand of them."""
+    # What is percent-encoded has no character that XML escapes.
+    key_of = url_encoded if query.url_encoded else escaped
     for row in rows:
         yield Markup(
-            f"<Contents><Key>{escaped(_encoded(row.key, query))}</Key>"
+            f"<Contents><Key>{key_of(row.key)}</Key>"
             f"<LastModified>{dates.iso(row.last_modified_ns)}</LastModified>"
             f"<ETag>&quot;{escaped(row.etag)}&quot;</ETag>"
             f"<Size>{row.size_bytes}</Size>"
