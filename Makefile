@@ -152,6 +152,7 @@ actions: install jars ## Record anew which permissions functions and jobs need
 
 docs: install ## Write the tables of documents that are made from the code
 	@$(PYTHON) -m tests.architecture.page_tables
+	@$(PYTHON) -m bench.cost_page
 
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .

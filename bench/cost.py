@@ -2,7 +2,8 @@
 
 Requests and DynamoDB's capacity units are counted on DynamoDB Local and S3Proxy, in a warm process,
 over a repository of 100,000 objects; processor time is this machine's. `bench/prices.py` has the
-prices, and assumptions that could only be measured on AWS (the time of a round trip).
+prices, and assumptions that could only be measured on AWS (the time of a round trip). With
+`--write`, `bench/cost_page.py` writes docs/cost.md.
 """
 
 from argparse import ArgumentParser
@@ -11,6 +12,8 @@ from dataclasses import replace
 from itertools import count
 from random import Random
 
+from bench import cost_page
+from bench.cost_page import BY_A_TASK, EXPORT_AT_ONCE, mixed, rows
 from bench.dataset import Dataset
 from bench.export import Lake
 from bench.figures import in_fresh_process
@@ -30,7 +33,6 @@ from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.settings import DeploymentSettings
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.export.record import ExportSettings
 from graveler.limits import LINKS_MAX, PRESIGNED_URL_LIFE_S, TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
 from graveler.model.tasks import TaskMessage
@@ -45,22 +47,7 @@ OBJECTS = 100_000
 EXPORTED = 2_000
 COMMITTED = (1, 100, 10_000)
 LEFT_TO_A_TASK = 100_000
-_BY_A_TASK = " by a task"
 TRIES = 5
-
-# Requests to a lake that is read more than written, with as many changes as its commits take. The
-# bytes of objects go by presigned URL: S3's requests for them come on top with any system.
-MIX: Mapping[str, float] = {
-    "stat by commit ID": 0.10,
-    "stat via a branch": 0.458,
-    "list 1,000 objects via a branch": 0.05,
-    "get physical address": 0.18,
-    "link": 0.18,
-    "delete": 0.03,
-    "commit of 100": 0.002,
-}
-
-EXPORT_AT_ONCE = ExportSettings().requests_at_once
 
 
 class Work:
@@ -245,8 +232,10 @@ def of_commits(work: Work, changes: int) -> Iterator[Measured]:
         return work.committing([work.new_path() for _ in range(changes)])
 
     yield f"commit of {changes:,}", work.typical(prepare, events=1)
-    dropped = work.meter.use(work.clean_up).times(1 / TRIES)
-    yield f"cleanup after a commit of {changes:,}", dropped.in_background()
+    dropped, idle = work.meter.use(work.clean_up), work.meter.use(work.clean_up)
+    # Without what a sweep takes that finds nothing: an idle month has that.
+    of_one = (dropped + idle.times(-1)).times(1 / TRIES)
+    yield f"cleanup after a commit of {changes:,}", of_one.in_background()
 
 
 def by_a_task(work: Work, changes: int) -> Measured:
@@ -263,7 +252,7 @@ def by_a_task(work: Work, changes: int) -> Measured:
         advance(engine, message, WORK, runner="runner", time_left_s=lambda: 900.0)
 
     # Of the task's start and end, and of the commit.
-    return f"commit of {changes:,}{_BY_A_TASK}", work.meter.use(run, events=3)
+    return f"commit of {changes:,}{BY_A_TASK}", work.meter.use(run, events=3)
 
 
 def export(objects_: int) -> Iterator[Measured]:
@@ -283,32 +272,12 @@ def export(objects_: int) -> Iterator[Measured]:
 # Output
 
 
-def rows(found: Mapping[str, Usage]) -> Iterator[str]:
-    """Yield the table of operations as Markdown."""
-    yield "| operation | RRU | WRU | S3 PUT | S3 GET | Lambda, ms | USD a million |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    for name, usage in found.items():
-        numbers = (usage.read_units, usage.write_units, usage.s3_writes, usage.s3_reads)
-        cells = [f"{number:,.1f}".removesuffix(".0") for number in numbers]
-        cells += [f"{usage.lambda_ms():,.0f}", f"{1e6 * total(usage):,.2f}"]
-        yield f"| {name} | {' | '.join(cells)} |"
-
-
-def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
-    """Return the usage of so many requests of the mix, with the cleanup after their commits."""
-    made = Usage(requests=0)
-    for name, share in MIX.items():
-        made += found[name].times(share * requests)
-    cleanup = found["cleanup after a commit of 100"]
-    return made + cleanup.times(MIX["commit of 100"] * requests)
-
-
 def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iterator[str]:
     """Yield the worked examples, a line each."""
     million = mixed(found, 1e6)
     yield _sum("a million requests of the mix", cost(million))
     for name in found:
-        if name.startswith("commit of ") and not name.endswith(_BY_A_TASK):
+        if name.startswith("commit of ") and not name.endswith(BY_A_TASK):
             after = found.get(f"cleanup after a {name}", Usage(requests=0))
             yield _sum(f"one {name}, and the cleanup after it", cost(found[name] + after), 9)
         elif name.startswith("commit of "):
@@ -338,12 +307,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--exported", type=int, default=EXPORTED, help="of the export")
     parser.add_argument("--committed", type=int, nargs="+", default=COMMITTED)
     parser.add_argument("--by-a-task", type=int, default=LEFT_TO_A_TASK)
+    parser.add_argument("--write", action="store_true", help="the results, and docs/cost.md")
     given = parser.parse_args(arguments)
     # Credentials belong to a process, so each process has its own servers.
     found = dict(in_fresh_process(operations, given.objects, given.committed, given.by_a_task))
     exported = dict(in_fresh_process(export, given.exported))["export"]
     for line in (*rows(found), "", *examples(found, exported, given.exported)):
         print(line)
+    if given.write:
+        cost_page.store(found, exported.times(1 / given.exported))
+        cost_page.main()
 
 
 if __name__ == "__main__":

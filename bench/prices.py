@@ -7,6 +7,8 @@ change: look at https://aws.amazon.com/pricing/ before you rely on a sum.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from graveler.aws.dynamodb.models import CLEANUP_PARTITIONS
+
 _M = 1e6
 
 # USD for one of each.
@@ -23,11 +25,13 @@ PRICES: Mapping[str, float] = {
     "API Gateway request, HTTP API": 1.00 / _M,
     "API Gateway request, REST API": 3.50 / _M,
     "EventBridge custom event": 1.00 / _M,
+    "EventBridge Scheduler call": 1.00 / _M,
     "SQS request": 0.40 / _M,
     "KMS key and month": 1.00,
     "KMS request": 0.03 / 10_000,
     "Secrets Manager secret and month": 0.40,
     "CloudWatch logs, GB taken in": 0.50,
+    "CloudWatch logs of infrequent access, GB taken in": 0.25,
     "CloudWatch metric and month": 0.30,
     "CloudWatch alarm on a metric, and month": 0.10,
     "CloudWatch dashboard and month": 3.00,  # an account's first three cost nothing
@@ -50,16 +54,22 @@ _MONTH_S = _MONTH_MINUTES * 60
 
 # Assumptions for values that cannot be measured without AWS.
 FUNCTION_GB = 1769 / 1024
-_HALF_GB = 512 / 1024  # the cleanup and events functions
+_HALF_GB = 512 / 1024  # the events function
 DYNAMODB_MS = 4.0  # a round trip inside a region
 S3_MS = 25.0
 SERVING_MS = 1.0  # routing, authentication, JSON: bench/README.md has 0.1 to 0.6 of it
-LOG_BYTES_OF_REQUEST = 1_700  # the access log's line and the function's
+# Bytes of a request's lines: the function's, what makes metrics of it, and that of the access log.
+# Real lines of clients with short names are a fifth shorter: tests compare.
+LINE_BYTES = 600
+DIRECTIVE_BYTES = 300
+ACCESS_LINE_BYTES = 450
 # X-Ray's usual sampling: the first request of each second, and a share of the others.
 TRACED_A_SECOND = 1
 TRACED_SHARE = 0.05
 # Of the events function: events per call under light load.
 EVENTS_CALL_MS = 20.0
+# Of a sweep that finds nothing to do: 7 ms for the register here, and the beat.
+SWEEP_CPU_MS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +118,26 @@ def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
         "S3": usage.s3_writes * PRICES["S3 PUT, COPY, POST or LIST"]
         + usage.s3_reads * PRICES["S3 GET"],
         "events": usage.events * (PRICES["EventBridge custom event"] + publishing),
-        "logs": calls * LOG_BYTES_OF_REQUEST / 1e9 * PRICES["CloudWatch logs, GB taken in"],
+        "logs": calls * logs_of_request(),
     }
     return {name: dollars for name, dollars in parts.items() if dollars}
 
 
 _GB_S = "Lambda GB-second, arm64"
+_STANDARD = PRICES["CloudWatch logs, GB taken in"] / 1e9
+_INFREQUENT = PRICES["CloudWatch logs of infrequent access, GB taken in"] / 1e9
+
+
+def logs_of_request(
+    *, has_metrics: bool = False, has_access_log: bool = False, is_standard: bool = False
+) -> float:
+    """Return USD of the lines of one request: as in dev, unless more is given.
+
+    is_standard: all logs are of the standard class; else those without metrics are not.
+    """
+    plain = _STANDARD if is_standard else _INFREQUENT
+    lines = (LINE_BYTES + DIRECTIVE_BYTES) * _STANDARD if has_metrics else LINE_BYTES * plain
+    return lines + (ACCESS_LINE_BYTES * plain if has_access_log else 0)
 
 
 def total(usage: Usage, s3_at_once: int = 1) -> float:
@@ -135,7 +159,7 @@ class Idle:
     """What a deployment has that costs money without requests; tests count it in the templates.
 
     alarms: metrics that alarms watch; metrics: our own that are always reported; queues: those
-    that Lambda polls.
+    that Lambda polls; sweep_minutes: between two calls of the cleanup.
     """
 
     keys: int
@@ -144,35 +168,49 @@ class Idle:
     metrics: int
     queues: int
     is_traced: bool
+    sweep_minutes: int = 5
 
 
-# The stage dev as cdk.json has it, and the same with `economy`.
-IDLE = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=False)
-ECONOMY = Idle(keys=0, secrets=2, alarms=3, metrics=0, queues=1, is_traced=False)
+# The stage dev as cdk.json has it, and the same with `economy`; and the stage prod.
+IDLE = Idle(keys=1, secrets=1, alarms=16, metrics=0, queues=2, is_traced=False)
+ECONOMY = Idle(keys=0, secrets=2, alarms=3, metrics=0, queues=1, is_traced=False, sweep_minutes=10)
+PROD = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=False)
 
-# The cleanup is called every five minutes, and its beat calls the events function.
-_BEATS = _MONTH_MINUTES / 5
+# An idle sweep reads all partitions of its register at once: a consistent read that finds nothing
+# takes a unit [K] (DynamoDB Local counts none). It writes its beat, which calls the events
+# function, and reads when garbage was collected.
+_SWEEP = Usage(
+    round_trips=3,
+    read_units=len(CLEANUP_PARTITIONS) + 1,
+    write_units=1,
+    cpu_ms=SWEEP_CPU_MS,
+    requests=0,
+)
+# The tables' key is asked for by both functions: DynamoDB remembers the answer for five minutes.
+_KEY_REQUESTS_OF_SWEEP = 2
 # Lambda polls a queue with five requests at a time, each twenty seconds long.
 _POLLS = 5 * 3 * _MONTH_MINUTES
-_BEAT_LOG_BYTES = 1_000  # of both functions
+_SWEEP_LOG_BYTES = 1_000  # of both functions
 
 
 def idle_month(idle: Idle) -> dict[str, float]:
     """Return USD of a month without requests, by purpose."""
-    # The cleanup looks for work, writes its beat, and reads when garbage was collected.
-    sweep = Usage(round_trips=3, read_units=1.5, write_units=1, cpu_ms=5, requests=0)
-    reading = Usage(cpu_ms=EVENTS_CALL_MS, requests=0)
-    calls = cost(sweep.times(_BEATS))["DynamoDB"] + _BEATS * (
-        2 * PRICES["Lambda call"] + _BEAT_LOG_BYTES / 1e9 * PRICES["CloudWatch logs, GB taken in"]
+    sweeps = _MONTH_MINUTES / idle.sweep_minutes
+    sweep = (
+        sum(cost(_SWEEP).values())
+        + PRICES["EventBridge Scheduler call"]
+        + 2 * PRICES["Lambda call"]
+        + _HALF_GB * EVENTS_CALL_MS / 1000 * PRICES[_GB_S]
+        + _SWEEP_LOG_BYTES * (_STANDARD if idle.metrics else _INFREQUENT)
+        + idle.keys * _KEY_REQUESTS_OF_SWEEP * PRICES["KMS request"]
     )
-    calls += _HALF_GB / FUNCTION_GB * cost((sweep + reading).times(_BEATS))["Lambda"]
     parts = {
         "key": idle.keys * PRICES["KMS key and month"],
         "secrets": idle.secrets * PRICES["Secrets Manager secret and month"],
         "alarms": idle.alarms * PRICES["CloudWatch alarm on a metric, and month"],
         "metrics": idle.metrics * PRICES["CloudWatch metric and month"],
-        "cleanup every five minutes": calls,
-        "its traces": 2 * _BEATS * PRICES["X-Ray trace"] if idle.is_traced else 0,
+        "cleanup": sweeps * sweep,
+        "its traces": 2 * sweeps * PRICES["X-Ray trace"] if idle.is_traced else 0,
         "looking into the queues": idle.queues * _POLLS * PRICES["SQS request"],
     }
     return {name: dollars for name, dollars in parts.items() if dollars}

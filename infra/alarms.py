@@ -6,6 +6,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.settings import InfraSettings
+from infra.settings.rules import ALL
 
 AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
@@ -15,6 +16,41 @@ BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _ECONOMY = frozenset(
     {"api-server-errors", "events-silent", "gateway-down", "gateway-errors", "jobs-failed"}
 )
+
+
+# The alarms on causes, which `alarms=symptoms` does without, each with the alarm on its effect.
+# That one fires later, and not for single failures.
+EFFECTS = {
+    "api-errors": "api-server-errors",
+    "api-throttles": "api-server-errors",
+    "waits-errors": "api-server-errors",
+    "waits-throttles": "api-server-errors",
+    "web-errors": "api-server-errors",
+    "web-throttles": "api-server-errors",
+    "refs-throttles": "api-server-errors",
+    "staging-throttles": "api-server-errors",
+    "events-errors": "events-late",
+    "events-throttles": "events-late",
+    "cleanup-silent": "events-silent",
+    "cleanup-throttles": "events-silent",
+    "export-errors": "export-dead-letters",
+    "export-throttles": "exports-late",
+    "tasks-errors": "task-dead-letters",
+    "tasks-throttles": "tasks-late",
+    "hooks-errors": "task-dead-letters",
+    "hooks-throttles": "hooks-late",
+    "slices-errors": "tasks-failed",
+    "slices-throttles": "tasks-late",
+    # A run that fails, or cannot be started. Nothing reports that the schedule is disabled.
+    "collections-late": "jobs-failed",
+}
+
+
+def is_made(name: str, settings: InfraSettings) -> bool:
+    """Whether the settings want the alarm."""
+    if settings.economy:
+        return name in _ECONOMY
+    return settings.alarms == ALL or name not in EFFECTS
 
 
 class Alarms:
@@ -41,7 +77,7 @@ class Alarms:
         is_judge: bool = False,
     ) -> None:
         """Make an alarm, unless the settings do without it; a judge ends a bad rollout."""
-        if self._settings.economy and construct_id not in _ECONOMY:
+        if not is_made(construct_id, self._settings):
             return
         missing = cloudwatch.TreatMissingData
         name = f"{self._settings.name}-{construct_id}"

@@ -66,6 +66,7 @@ CLEANUP = Shape(
 )
 
 _CLEANUP_PERIOD = "rate(5 minutes)"
+_ECONOMICAL_CLEANUP_PERIOD = "rate(10 minutes)"  # each call reads all of the register's partitions
 
 # AWS recommends six times the function's timeout.
 _VISIBILITY = Duration.minutes(6 * 15)
@@ -331,13 +332,13 @@ class ScheduledCall(Construct):
         )
 
 
-def clean_up_with(events_: Events, function: Function) -> ScheduledCall:
+def clean_up_with(events_: Events, settings: InfraSettings, function: Function) -> ScheduledCall:
     """Call the cleanup function every few minutes."""
     return ScheduledCall(
         events_,
         "Cleanup",
         description="Drops staging tokens and repositories that have no readers any more",
-        expression=_CLEANUP_PERIOD,
+        expression=_ECONOMICAL_CLEANUP_PERIOD if settings.economy else _CLEANUP_PERIOD,
         target=function.alias.function_arn,
         action="lambda:InvokeFunction",
         resource=function.alias.function_arn,

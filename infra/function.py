@@ -13,6 +13,7 @@ from constructs import Construct
 from infra import packages
 from infra.role import make_role
 from infra.settings import InfraSettings
+from infra.settings.rules import INFREQUENT
 
 ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
 RUNTIME = lambda_.Runtime.PYTHON_3_13
@@ -48,6 +49,8 @@ class Shape:
     provisioned: int = 0
     # It calls nothing: it needs no layer, no network and no traces, and may only log.
     is_alone: bool = False
+    # Its lines have a metric that an alarm reads, also with `metrics=none`.
+    has_watched_metric: bool = False
 
 
 class Function(Construct):
@@ -71,7 +74,7 @@ class Function(Construct):
         self.shape = shape
         folder = of.shape.name if of else shape.name
         self.alias_name = ALIAS
-        self.log: logs.LogGroup = of.log if of else log_group(self, "Log", settings)
+        self.log: logs.LogGroup = of.log if of else self._make_log(settings)
         self.role: iam.Role = of.role if of else self._make_role(settings, shape, statements)
         self.function = lambda_.Function(
             self,
@@ -96,6 +99,8 @@ class Function(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
+            # Without Lambda's two lines of each call that succeeds: ours has more.
+            system_log_level_v2=lambda_.SystemLogLevel.WARN,
             tracing=lambda_.Tracing.ACTIVE
             if _is_traced(settings, shape)
             else lambda_.Tracing.DISABLED,
@@ -116,6 +121,12 @@ class Function(Construct):
             version=self.function.current_version,
             provisioned_concurrent_executions=shape.provisioned or None,
         )
+
+    def _make_log(self, settings: InfraSettings) -> logs.LogGroup:
+        # CloudWatch takes no metrics from lines of the cheaper class.
+        has_metrics = settings.metrics != "none" and not self.shape.is_alone
+        is_plain = not (has_metrics or self.shape.has_watched_metric)
+        return log_group(self, "Log", settings, is_plain=is_plain)
 
     def _make_role(
         self, settings: InfraSettings, shape: Shape, statements: Iterable[iam.PolicyStatement]
@@ -188,12 +199,20 @@ def log_group(
     settings: InfraSettings,
     name: str | None = None,
     key: kms.IKey | None = None,
+    *,
+    is_plain: bool = False,
 ) -> logs.LogGroup:
-    """Make a log group with the settings' retention."""
+    """Make a log group with the settings' retention.
+
+    is_plain: its lines are only queried, so that it may be of the class Infrequent Access.
+    """
+    is_infrequent = is_plain and settings.log_class == INFREQUENT
     return logs.LogGroup(
         scope,
-        construct_id,
+        # The class of a group is for ever, so a group of the other class is another group.
+        f"Infrequent{construct_id}" if is_infrequent else construct_id,
         log_group_name=name,
+        log_group_class=logs.LogGroupClass.INFREQUENT_ACCESS if is_infrequent else None,
         encryption_key=key,
         retention=_RETENTION[settings.log_days],
         # Logs of a first deployment that failed go with its stack.

@@ -84,7 +84,7 @@ class HttpApi(Construct):
         )
         if page is not None:
             add_http_routes(self.http_api, page)
-        self.access_log = log_group(self, "AccessLog", settings)
+        self.access_log = access_log(self, settings)
         self.stage = apigateway.HttpStage(
             self,
             "Stage",
@@ -102,9 +102,10 @@ class HttpApi(Construct):
         )
         stage = self.stage.node.default_child
         assert isinstance(stage, apigateway.CfnStage)
-        stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
-            destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
-        )
+        if self.access_log is not None:
+            stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+                destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
+            )
         self.endpoint = self._endpoint(settings, domain)
         add_outputs(self, self.endpoint, self.access_log)
 
@@ -159,12 +160,18 @@ def _cors(settings: InfraSettings) -> apigateway.CorsPreflightOptions | None:
     )
 
 
-def add_outputs(scope: Construct, endpoint: str, log: logs.ILogGroup) -> None:
+def access_log(scope: Construct, settings: InfraSettings) -> logs.LogGroup | None:
+    """Make the access log, if the settings want one: the function has a line of each request."""
+    return log_group(scope, "AccessLog", settings, is_plain=True) if settings.access_log else None
+
+
+def add_outputs(scope: Construct, endpoint: str, log: logs.ILogGroup | None) -> None:
     """Add outputs with the endpoint and the name of the access log."""
     CfnOutput(scope, "Endpoint", value=endpoint, description="The endpoint for clients")
-    CfnOutput(
-        Stack.of(scope),
-        "AccessLog",
-        value=log.log_group_name,
-        description="A line for every request: docs/operations.md",
-    )
+    if log is not None:
+        CfnOutput(
+            Stack.of(scope),
+            "AccessLog",
+            value=log.log_group_name,
+            description="A line for every request: docs/operations.md",
+        )

@@ -14,6 +14,7 @@ from constructs import Construct
 
 from graveler.retention.runs import series_of
 from infra import packages
+from infra.alarms import is_made
 from infra.events import Events, ScheduledCall, dead_letters
 from infra.function import incarnation, log_group
 from infra.role import make_role
@@ -279,9 +280,9 @@ def export_prefixes(settings: InfraSettings) -> str:
 def watched_collections(settings: InfraSettings) -> list[str]:
     """Return the series of scheduled collections, whose age has an alarm.
 
-    The age is a metric that costs money, so `economy` has none.
+    The age is a metric that costs money, so there is none without the alarm.
     """
-    if not settings.gc_schedule or settings.economy:
+    if not (settings.gc_schedule and is_made("collections-late", settings)):
         return []
     return [
         series_of(repository, deletes=settings.gc_deletes)

@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
 from infra.settings import InfraSettings
+from infra.settings.rules import SECRET
 
 _PACK = "AwsSolutions"
 
@@ -25,6 +26,7 @@ _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
 }
+_WITHOUT_SETUP_TOKEN = {path: each for path, each in _OF_STORAGE.items() if path != "SetupToken"}
 # With `economy`, also these.
 _OF_ECONOMICAL_STORAGE: Mapping[str, Mapping[str, str]] = {
     "Secret": {"SMG4": "Users' secrets are encrypted under it: another could not decrypt them."},
@@ -52,12 +54,14 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "Api/Http": {"APIG4": _AUTHENTICATES},
 }
 
+_NO_ACCESS_LOG = "The setting access_log ends it; the function's log has a line for each request."
+
 # With CloudFront.
 _OF_DISTRIBUTION: Mapping[str, Mapping[str, str]] = {
     "Api/Distribution/Default": {
         "CFR1": "Users may be anywhere.",
         "CFR2": "The API refuses requests without credentials, and API Gateway throttles requests.",
-        "CFR3": "The API's access log has a line for each request except for the page's assets.",
+        "CFR3": "The function's log has a line for each request except for the page's assets.",
         "CFR4": "Without a domain, the certificate is CloudFront's own, whose minimum is fixed.",
     },
 }
@@ -67,7 +71,7 @@ _OF_REST_API: Mapping[str, Mapping[str, str]] = {
         "APIG2": "The function checks requests, and answers wrong ones as lakeFS does.",
         "APIG3": "A web ACL is a setting; a private API needs none.",
         "APIG4": _AUTHENTICATES,
-        "APIG6": "The access log and the function's log have a line for each request.",
+        "APIG6": "The function's log has a line for each request.",
         "COG4": _AUTHENTICATES,
     },
 }
@@ -120,7 +124,8 @@ def add_nag_suppressions(
     storage: Stack, service: Stack, gateway: Stack | None, settings: InfraSettings
 ) -> None:
     """Register the suppressions with cdk-nag."""
-    of_storage, of_service = dict(_OF_STORAGE), dict(_OF_SERVICE)
+    of_storage = dict(_OF_STORAGE if settings.setup_token == SECRET else _WITHOUT_SETUP_TOKEN)
+    of_service = dict(_OF_SERVICE)
     if not settings.bucket_logs and storage.node.try_find_child("Repositories"):
         of_storage["Repositories"] = {"S1": "The setting bucket_logs ends its access logs."}
     if settings.has_rest_api:
@@ -128,6 +133,7 @@ def add_nag_suppressions(
         of_service |= _OF_REST_API
     if settings.cloudfront:
         of_service |= _OF_DISTRIBUTION
+    of_service |= _without_access_log(settings, of_service)
     if not settings.has_page:
         del of_service["WebFunction"]
     if settings.economy:
@@ -147,6 +153,16 @@ def add_nag_suppressions(
             else:
                 continue
             _acknowledge(construct, dict(_wide_resources(documents)))
+
+
+def _without_access_log(
+    settings: InfraSettings, of_service: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, Mapping[str, str]]:
+    """Return the suppressions of an API that has no access log; none if it has one."""
+    if settings.access_log:
+        return {}
+    place = "Api/Rest" if settings.has_rest_api else "Api/Stage"
+    return {place: {**of_service.get(place, {}), "APIG1": _NO_ACCESS_LOG}}
 
 
 def _wide_resources(documents: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - resolved JSON

@@ -14,8 +14,8 @@ from constructs import Construct
 
 from graveler.http import waiting
 from infra.dns import point_domain_at
-from infra.function import Function, log_group
-from infra.http_api import ACCESS_LOG, add_outputs
+from infra.function import Function
+from infra.http_api import ACCESS_LOG, access_log, add_outputs
 from infra.settings import InfraSettings
 from infra.web import add_rest_routes
 
@@ -35,7 +35,7 @@ class RestApi(Construct):
         page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
-        self.access_log = log_group(self, "AccessLog", settings)
+        self.access_log = access_log(self, settings)
         self.rest_api = apigateway.RestApi(
             self,
             "Rest",
@@ -51,8 +51,12 @@ class RestApi(Construct):
                 stage_name=_STAGE,
                 throttling_rate_limit=settings.requests_per_s,
                 throttling_burst_limit=settings.requests_burst,
-                access_log_destination=apigateway.LogGroupLogDestination(self.access_log),
-                access_log_format=apigateway.AccessLogFormat.custom(ACCESS_LOG),
+                access_log_destination=None
+                if self.access_log is None
+                else apigateway.LogGroupLogDestination(self.access_log),
+                access_log_format=None
+                if self.access_log is None
+                else apigateway.AccessLogFormat.custom(ACCESS_LOG),
             ),
         )
         call = apigateway.LambdaIntegration(function.alias, proxy=True, allow_test_invoke=False)

@@ -72,17 +72,14 @@ class RolePermissions:
     # Roles
 
     def api(self, tasks_arn: str, collection_job_arn: str) -> list[iam.PolicyStatement]:
-        """Return the api function's: all actions of users.
-
-        The only object that it deletes is its own mark.
-        """
+        """Return the api function's: all actions of users. It only deletes its own mark."""
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt", "kms:Encrypt")),
-            _statement("ReadSetupToken", _READ_SECRET, [self.storage.setup_token.secret_arn]),
+            *self._setup_token(),
             *self._read_lakes(self.settings.dump_place),  # restores read there
             *self._find_exports(),
             self._objects("PutObjects", (*_PUT, _LIST_PARTS), self.namespaces),
@@ -93,6 +90,10 @@ class RolePermissions:
             *self._hooks(),
             *self._bucket_keys(),
         ]
+
+    def _setup_token(self) -> list[iam.PolicyStatement]:
+        kept = self.storage.setup_token
+        return [_statement("ReadSetupToken", _READ_SECRET, [kept.secret_arn])] if kept else []
 
     def tasks(
         self, queue_arn: str, hook_queue_arn: str, slices_arn: str

@@ -95,7 +95,8 @@ class ServiceStack(Stack):
             provisioned=self._settings.provisioned_concurrency,
         )
         statements = self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job))
-        token = {"GRAVELER_SETUP_TOKEN_ARN": self._storage.setup_token.secret_arn}
+        kept = self._storage.setup_token
+        token = {"GRAVELER_SETUP_TOKEN_ARN": kept.secret_arn} if kept else {}
         api = Function(
             self,
             self._settings,
@@ -184,16 +185,16 @@ class ServiceStack(Stack):
         return tasks, hooks, slices
 
     def _make_cleanup_function(self) -> Function:
+        watched = watched_collections(self._settings)
         function = Function(
             self,
             self._settings,
-            events.CLEANUP,
+            replace(events.CLEANUP, has_watched_metric=bool(watched)),
             self._layer,
             self._permissions.cleanup(),
-            self._storage.table_variables
-            | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched_collections(self._settings))},
+            self._storage.table_variables | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched)},
         )
-        events.clean_up_with(self.events, function)
+        events.clean_up_with(self.events, self._settings, function)
         return function
 
     def _engine_environment(self) -> dict[str, str]:

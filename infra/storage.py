@@ -14,7 +14,7 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from infra import origins
 from infra.settings import InfraSettings
-from infra.settings.rules import CREATE, NONE
+from infra.settings.rules import CREATE, NONE, SECRET
 
 # An unfinished upload of a week ago was abandoned. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)
@@ -63,8 +63,12 @@ class StorageStack(Stack):
         self.repositories_name = (
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
-        self.setup_token = self._make_secret(
-            "SetupToken", "creates the first administrator, once", RemovalPolicy.DESTROY
+        self.setup_token = (
+            self._make_secret(
+                "SetupToken", "creates the first administrator, once", RemovalPolicy.DESTROY
+            )
+            if settings.setup_token == SECRET
+            else None
         )
         # While the service stack encrypts with this secret, CloudFormation refuses to remove its
         # export, and so to add a key. A new key could not decrypt users' secrets.
@@ -315,12 +319,13 @@ class StorageStack(Stack):
                 value=self.cipher_secret.secret_arn,
                 description="The secret that users' secrets are encrypted under: never change it",
             )
-        CfnOutput(
-            self,
-            "SetupTokenSecret",
-            value=self.setup_token.secret_arn,
-            description="Its reader may create the first administrator, once",
-        )
+        if self.setup_token:
+            CfnOutput(
+                self,
+                "SetupTokenSecret",
+                value=self.setup_token.secret_arn,
+                description="Its reader may create the first administrator, once",
+            )
 
 
 def _keep_policy(bucket: s3.Bucket) -> s3.Bucket:

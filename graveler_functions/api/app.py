@@ -224,6 +224,7 @@ def _facts_of(event: Event) -> dict[str, str]:
         "request_id": request_id_of(event),
         "gateway_request_id": about.get("requestId", ""),
         "method": method_of(event),
+        "ip": source_address_of(event),
         "user_agent": (event.get("headers") or {}).get("user-agent", ""),
     }
 

@@ -7,7 +7,17 @@ from typing import Any
 
 from graveler.export.record import ExportSettings
 from infra.settings.parsers import PARSERS
-from infra.settings.rules import AT_ONCE, CREATE, NONE, STAGES, default_name, problems_of
+from infra.settings.rules import (
+    ALL,
+    AT_ONCE,
+    CREATE,
+    INFREQUENT,
+    NONE,
+    SECRET,
+    STAGES,
+    default_name,
+    problems_of,
+)
 from infra.settings.s3_locations import S3Location
 
 # The keys of settings in cdk.json: by stage, and by the name of a deployment, which has precedence.
@@ -71,11 +81,16 @@ class InfraSettings:
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
     hooks_at_once: tasks whose hooks run at the same time, beside those.
     slices_reserved: slices of all tasks, where concurrency is reserved.
+    access_log: API Gateway's own log of all requests, also of those that reach no function.
+    log_class: `infrequent` for half the price, of logs without metrics, which can then be neither
+        tailed nor forwarded; or `standard`.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
     traces: send X-Ray traces of requests, which cost more than all else that a request needs.
-    economy: 1.38 USD a month while idle: no key of its own, no dashboard, no traces, few
-        alarms. It cannot be changed later.
+    alarms: `all`; or `symptoms`, without those on causes whose effects another alarm reports.
+    setup_token: `secret` keeps the setup token; `none` removes it when it has been used.
+    economy: least cost while idle: no key of its own, no dashboard, no traces, few alarms. It
+        cannot be changed later.
     rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
         `linear`, which rolls back if an alarm fires.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's syntax; "" is never.
@@ -128,7 +143,11 @@ class InfraSettings:
     waits_reserved: int = 100
     provisioned_concurrency: int = 0
     log_days: int = 14
+    access_log: bool = True
+    log_class: str = INFREQUENT
     metrics: str = "service"
+    alarms: str = ALL
+    setup_token: str = SECRET
     traces: bool = False
     economy: bool = False
     rollout: str = AT_ONCE

@@ -16,6 +16,19 @@ NONE = "none"
 # A selection of CloudWatch's retention times.
 LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 
+# The class of CloudWatch's log groups whose lines have no metrics.
+INFREQUENT = "infrequent"
+LOG_CLASSES = (INFREQUENT, "standard")
+
+# Alarms on causes as well, or on symptoms alone.
+ALL = "all"
+SYMPTOMS = "symptoms"
+ALARMS = (ALL, SYMPTOMS)
+
+# What holds the setup token.
+SECRET = "secret"  # noqa: S105 - Secrets Manager holds it
+SETUP_TOKENS = (SECRET, NONE)
+
 # The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
@@ -142,6 +155,9 @@ _CHECKS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "log_days": LOG_DAYS,
     "metrics": METRICS,
+    "log_class": LOG_CLASSES,
+    "alarms": ALARMS,
+    "setup_token": SETUP_TOKENS,
     "rollout": ROLLOUTS,
     "gateway": GATEWAYS,
     "gateway_cpu": GATEWAY_CPUS,

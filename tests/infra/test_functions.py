@@ -130,6 +130,12 @@ def test_no_secret_is_in_a_function_s_configuration(deployment):
     assert "resolve:secretsmanager" not in json.dumps(deployment.all_resources)
 
 
+def test_the_setup_token_goes_when_it_has_been_used(deployment_of):
+    deployed = deployment_of("other")
+    assert "GRAVELER_SETUP_TOKEN_ARN" not in functions(deployed)["api"]["Environment"]["Variables"]
+    assert "SetupToken" not in json.dumps([deployed.storage, deployed.service])
+
+
 def test_snapshots_of_processes_are_encrypted_with_the_deployments_key(deployment):
     assert "Key961B73FD" in deployment.flat(functions(deployment)["api"]["KmsKeyArn"])
 
@@ -166,6 +172,7 @@ def test_functions_run_on_graviton(deployment, name):
     assert function["Architectures"] == ["arm64"]
     assert function["Runtime"] == "python3.13"
     assert function["LoggingConfig"]["LogFormat"] == "JSON"
+    assert function["LoggingConfig"]["SystemLogLevel"] == "WARN"
     assert len(function["Layers"]) == 1
 
 

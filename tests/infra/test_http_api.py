@@ -50,17 +50,41 @@ def test_metrics_by_route_are_not_paid_for(deployment):
     assert not settings["DetailedMetricsEnabled"]
 
 
-def test_the_access_log_tells_of_every_request_but_no_secret(deployment):
-    settings = deployment.one("AWS::ApiGatewayV2::Stage")["AccessLogSettings"]
-    assert deployment.flat(settings["DestinationArn"]).startswith("<ApiAccessLog")
+def test_the_access_log_tells_of_every_request_but_no_secret(prod):
+    settings = prod.one("AWS::ApiGatewayV2::Stage")["AccessLogSettings"]
+    assert prod.flat(settings["DestinationArn"]).startswith("<ApiInfrequentAccessLog")
     fields = json.loads(settings["Format"])
     assert {"request_id", "method", "path", "status", "latency_ms"} <= fields.keys()
     assert not any(secret in settings["Format"].lower() for secret in SECRET)
 
 
+def test_the_access_log_is_a_setting_that_is_off_in_dev(dev):
+    assert "AccessLogSettings" not in dev.one("AWS::ApiGatewayV2::Stage")
+    assert not any("AccessLog" in name for name in dev.service["Resources"])
+
+
+def test_logs_without_metrics_are_of_the_cheaper_class(dev, prod, deployment_of):
+    """CloudWatch takes no metrics from such a log, and its class never changes."""
+
+    def infrequent(deployment):
+        found = {
+            name.partition("Infrequent")[0]
+            for name, each in deployment.resources("AWS::Logs::LogGroup").items()
+            if each.get("LogGroupClass") == "INFREQUENT_ACCESS"
+        }
+        named = {name for name in deployment.resources("AWS::Logs::LogGroup") if "Infreq" in name}
+        assert len(named) == len(found)
+        return found
+
+    functions = ("Api", "Cleanup", "Events", "Export", "Hooks", "Slices", "Tasks", "Web")
+    assert infrequent(dev) == {f"{name}Function" for name in functions}
+    assert infrequent(prod) == {"Api", "WebFunction"}
+    assert infrequent(deployment_of("other")) == set()
+
+
 def test_logs_end(dev, prod):
-    # Eight functions, two for each of two jobs, access; and the S3 gateway.
-    for deployment, days, amount in ((dev, 14, 13), (prod, 90, 14)):
+    # Eight functions, two for each of two jobs; and in prod access, and the S3 gateway.
+    for deployment, days, amount in ((dev, 14, 12), (prod, 90, 14)):
         logs = deployment.resources("AWS::Logs::LogGroup").values()
         assert {each["RetentionInDays"] for each in logs} == {days}
         assert len(logs) == amount

@@ -2,6 +2,7 @@
 
 import json
 
+from infra.alarms import EFFECTS
 from tests.infra.test_functions import NAMES
 from tests.support.worlds.shapes import TOPIC
 
@@ -11,6 +12,11 @@ def alarms(deployment):
         each["AlarmName"].removeprefix(f"{deployment.name}-"): each
         for each in deployment.resources("AWS::CloudWatch::Alarm").values()
     }
+
+
+def made(names: set[str], deployment) -> set[str]:
+    """Those of the alarms that a stage has: dev only has symptoms."""
+    return names - EFFECTS.keys() if deployment.name == "graveler-dev" else names
 
 
 GATEWAY = {"gateway-busy", "gateway-down", "gateway-errors", "gateway-unhealthy"}
@@ -33,10 +39,13 @@ def test_silence_is_a_fault_of_what_always_has_something_to_say(deployment):
     found = alarms(deployment)
     beating = {name for name, each in found.items() if each["TreatMissingData"] == "breaching"}
     of_gateway = {"gateway-down"} & alarms_of_gateway(deployment)
-    assert beating == {"cleanup-silent", "events-silent", "collections-late"} | of_gateway
+    assert (
+        beating
+        == made({"cleanup-silent", "events-silent", "collections-late"}, deployment) | of_gateway
+    )
     others = {each["TreatMissingData"] for name, each in found.items() if name not in beating}
     assert others == {"notBreaching"}
-    for name in ("cleanup-silent", "events-silent"):
+    for name in made({"cleanup-silent", "events-silent"}, deployment):
         alarm = found[name]
         assert (alarm["MetricName"], alarm["Statistic"]) == ("Invocations", "Sum")
         assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
@@ -44,14 +53,16 @@ def test_silence_is_a_fault_of_what_always_has_something_to_say(deployment):
 
 
 def test_the_age_of_the_last_collection_follows_its_schedule(deployment_of, dev, prod):
+    weekly = deployment_of("wide")
+
     def alarm(deployment):
         return alarms(deployment)["collections-late"]
 
-    assert alarm(dev)["Threshold"] == (7 * 24 + 12 + 1) * 3600
+    assert alarm(weekly)["Threshold"] == (7 * 24 + 12 + 1) * 3600
     daily = deployment_of("other")
     assert alarm(daily)["Threshold"] == (24 + 12 + 1) * 3600
-    assert alarm(dev)["MetricName"] == "CollectionAge"
-    assert alarm(dev)["Dimensions"] == [{"Name": "service", "Value": "graveler-dev-cleanup"}]
+    assert alarm(weekly)["MetricName"] == "CollectionAge"
+    assert alarm(weekly)["Dimensions"] == [{"Name": "service", "Value": "graveler-prod-cleanup"}]
 
     def watched(deployment):
         (cleanup,) = (
@@ -61,7 +72,8 @@ def test_the_age_of_the_last_collection_follows_its_schedule(deployment_of, dev,
         )
         return cleanup["Environment"]["Variables"]["GRAVELER_WATCHED_COLLECTIONS"]
 
-    assert watched(dev) == "sweep#"
+    assert watched(weekly) == "sweep#"
+    assert watched(dev) == ""  # nobody would look at the age
     # They only report, and of two repositories.
     assert watched(prod) == "report#lake,report#other"
 
@@ -96,7 +108,15 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
         "tasks-late",
     }
     of_gateway = alarms_of_gateway(deployment)
-    assert alarms(deployment).keys() == functions | throttles | others | of_gateway
+    found = alarms(deployment).keys()
+    assert found == made(functions | throttles | others, deployment) | of_gateway
+
+
+def test_an_alarm_that_dev_does_without_is_on_a_cause_whose_effect_has_one(dev, deployment_of):
+    all_alarms = alarms(deployment_of("other")).keys()
+    assert alarms(dev).keys() == all_alarms - EFFECTS.keys()
+    assert EFFECTS.keys() <= all_alarms
+    assert set(EFFECTS.values()) <= alarms(dev).keys()
 
 
 def test_a_flood_of_refused_requests_raises_an_alarm(dev, prod):
@@ -123,7 +143,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == 22
+    assert len(resources) == (4 if deployment.name == "graveler-dev" else 22)
     assert all(each.endswith(":live") for each in resources)
 
 
@@ -165,12 +185,10 @@ def graphs(deployment):
 
 
 def test_the_dashboard_shows_the_functions_metrics_that_exist(dev, prod):
-    """dev has those of its functions, prod those of every operation as well."""
-    assert len(graphs(dev)) == 12
+    """dev has none, prod those of its functions and of every operation."""
+    assert len(graphs(dev)) == 9
     assert len(graphs(prod)) == 15
-    for deployment in (dev, prod):
-        shown = graphs(deployment)["Reads of committed files by the API"]
-        assert f'"service", "{deployment.name}-api"' in shown
+    assert '"service", "graveler-prod-api"' in graphs(prod)["Reads of committed files by the API"]
     assert "SEARCH" not in str(graphs(dev))
     slowest = graphs(prod)["Slowest operations (p99)"]
     assert "{Graveler,service,operation}" in slowest

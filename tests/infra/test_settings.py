@@ -99,7 +99,7 @@ def test_a_misspelled_setting_is_refused_with_the_nearest_name(name, nearest):
 def test_a_name_that_is_near_to_no_setting_is_refused_with_all_settings():
     message = refusal(xyzzy="1")
     assert "xyzzy is no setting" in message
-    assert "there are alarm_email, alarm_topic_arn," in message
+    assert "there are access_log, alarm_email, alarm_topic_arn," in message
 
 
 def test_a_misspelled_stage_is_refused_with_its_name():

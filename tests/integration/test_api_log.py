@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from bench.prices import DIRECTIVE_BYTES, LINE_BYTES
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from graveler_functions.api.all_operations import TEMPLATES
@@ -167,6 +168,27 @@ def test_nothing_private_is_in_the_log(
     assert statuses >= {200, 201, 204, 302, 400, 401, 404, 405, 413, 500, 501, 503}
 
 
+def test_lines_are_no_longer_than_their_price_assumes(
+    api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up(api)
+    work(api)
+    longer = {
+        "service": "graveler-prod-api",
+        "request_id": "OurJRhV5oAMEPCg=",
+        "gateway_request_id": "OurJRhV5oAMEPCg=",
+        "lambda_request_id": "6bc28136-8365-4365-b021-0ce6b2e64ab0",
+        "repository": "research-lake",
+        "ip": "2001:db8:85a3:8d3:1319:8a2e:370:7348",
+        "user_agent": "lakefs-python-sdk/1.84.0 python-urllib3/2.6.1 Linux/6.1",
+    }
+    found = [line | longer for line in lines.all]
+    directives = [len(json.dumps(line.pop("_aws"), separators=(",", ":"))) for line in found]
+    sizes = [len(json.dumps(line, separators=(",", ":"))) for line in found]
+    assert sum(sizes) / len(sizes) <= LINE_BYTES
+    assert sum(directives) / len(directives) <= DIRECTIVE_BYTES
+
+
 def test_server_errors_are_logged_with_their_cause(
     api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +248,7 @@ def test_a_log_line_shows_the_user_and_the_operation(api: ApiClient, lines: Line
         "gateway_request_id": "gateway-request",
         "lambda_request_id": "lambda-1",
         "method": "GET",
+        "ip": "127.0.0.1",
         "operation": "listObjects",
         "repository": "repo",
         "ref": "fête",

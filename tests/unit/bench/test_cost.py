@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import cost, prices
+from bench import cost, cost_page, prices
 from bench.prices import IDLE, PRICES, Usage, glue_run, idle_month, server_month, total
 
 OPERATIONS = {
@@ -51,16 +51,16 @@ def test_what_runs_in_the_background_pays_for_no_request():
 
 
 def test_shares_of_the_mix_make_a_whole_of_operations_that_there_are():
-    assert sum(cost.MIX.values()) == pytest.approx(1)
-    assert cost.MIX.keys() <= OPERATIONS
+    assert sum(cost_page.MIX.values()) == pytest.approx(1)
+    assert cost_page.MIX.keys() <= OPERATIONS
 
 
 def test_a_mix_costs_what_its_operations_do():
     found = {name: Usage(write_units=number) for number, name in enumerate(sorted(OPERATIONS))}
     found["cleanup after a commit of 100"] = Usage(write_units=100, requests=0)
-    whole = cost.mixed(found, 1000)
+    whole = cost_page.mixed(found, 1000)
     assert whole.requests == pytest.approx(1000)
-    units = sum(share * 1000 * found[name].write_units for name, share in cost.MIX.items())
+    units = sum(share * 1000 * found[name].write_units for name, share in cost_page.MIX.items())
     assert whole.write_units == pytest.approx(units + 1000 * 0.002 * 100)
 
 
