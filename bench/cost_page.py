@@ -177,7 +177,9 @@ def _exports(exported: Usage) -> Iterator[str]:
         "**A garbage collection** costs Glue's minutes, each time it runs (`gc_schedule`). Two "
         f"workers and five minutes (up to some millions of objects) are {prices.glue_run(2, 5):.2f} "
         f"USD, ten workers and an hour {prices.glue_run(10, 60):.2f}. Listing costs 0.005 USD per "
-        "million objects (an S3 Inventory 0.0025). Reading a range costs a GET; deleting is free."
+        "million objects (an S3 Inventory 0.0025). Reading a range costs a GET; deleting is free. "
+        "By a [model](adr/0047-a-collection-remembers-nothing.md), 100,000 branches over 200 million "
+        "objects cost 2.82 USD a run, and 1.55 with an inventory."
     )
 
 

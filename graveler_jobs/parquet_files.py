@@ -153,10 +153,23 @@ def spread(
     Each task contains all values: a hundred thousand are possible, a hundred million are not.
     """
 
+    def of_each(some: Iterator[T]) -> Iterator[pa.RecordBatch]:
+        for value in some:
+            yield from rows(value)
+
+    return spread_by_task(spark, values, of_each, schema)
+
+
+def spread_by_task(
+    spark: SparkSession,
+    values: Sequence[T],
+    rows: Callable[[Iterator[T]], Iterator[pa.RecordBatch]],
+    schema: str,
+) -> DataFrame:
+    """Return the same for rows that are made of all values of a task together."""
+
     def of_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from rows(values[number])
+        return rows(values[each] for batch in batches for each in batch.column(0).to_pylist())
 
     tasks = max(1, min(len(values), TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
     return spark.range(0, len(values), 1, tasks).mapInArrow(of_numbers, schema)

@@ -4,6 +4,7 @@ Nothing is cached, and everything is checked: an overlooked record costs a live 
 """
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 from graveler.committed.headers import check_records
 from graveler.entries import record_range
@@ -11,25 +12,51 @@ from graveler.errors import in_file
 from graveler.layout import committed_uri
 from graveler.model import MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
-from graveler.sstable import Table, TableInMemory
+from graveler.sstable import TableInMemory
 
 # A committed file's content, by namespace and ID.
 ReadFile = Callable[[str, str], bytes]
 
+# The blocks that a reader of metaranges remembers: 100 MB of digests.
+BLOCKS_MAX = 1_000_000
 
-def read_metarange(
-    read_file: ReadFile, namespace: str, metarange_id: MetaRangeID
-) -> list[RangeHeader]:
-    """Return the ranges of a metarange.
 
-    Raises:
-        GravelerError: the file is missing, damaged, or not permitted to read; the message names
-            it.
+class MetarangeReader:
+    """Reads metaranges one after the other, in any order.
+
+    The metaranges of branches and commits share most of their blocks. A block with the same bytes
+    as an earlier one describes the same ranges. They were returned, so the block is not decoded
+    again. blocks_max bounds the memory.
     """
-    name = committed_uri(namespace, metarange_id)
-    with in_file(name):
-        table = Table.from_bytes(name, read_file(namespace, metarange_id))
-        return [record_range(value) for _, value in table.scan()]
+
+    def __init__(self, read_file: ReadFile, namespace: str, blocks_max: int = BLOCKS_MAX) -> None:
+        self._read_file = read_file
+        self._namespace = namespace
+        self._blocks_max = blocks_max
+        self._decoded: set[bytes] = set()
+
+    def headers(self, metarange_id: MetaRangeID) -> list[RangeHeader]:
+        """Return the ranges of a metarange, without those of blocks that were read before.
+
+        Raises:
+            GravelerError: the file is missing, damaged, or not permitted to read; the message names
+                it.
+        """
+        name = committed_uri(self._namespace, metarange_id)
+        found: list[RangeHeader] = []
+        with in_file(name):
+            content = self._read_file(self._namespace, metarange_id)
+            table = TableInMemory.from_bytes(name, content)
+            for at in range(len(table)):
+                begin, end = table.extent(at)
+                digest = sha256(content[begin:end]).digest()
+                if digest in self._decoded:
+                    continue
+                found += map(record_range, table.block(at).values)
+                if len(self._decoded) >= self._blocks_max:
+                    self._decoded.clear()
+                self._decoded.add(digest)
+        return found
 
 
 class RangeReader:
@@ -51,7 +78,7 @@ class RangeReader:
         Addresses that the range before keeps alive may be left out.
 
         Raises:
-            GravelerError: as read_metarange, or the range differs from its metarange's header.
+            GravelerError: as MetarangeReader, or the range differs from its metarange's header.
         """
         name = committed_uri(self._namespace, header.id)
         with in_file(name):

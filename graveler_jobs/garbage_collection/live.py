@@ -1,7 +1,7 @@
 """Live addresses: those of staged entries, and of the ranges of active commits.
 
 Ranges are immutable and shared by many commits. The metaranges of all active commits are read
-first, and then each of their ranges once.
+first, each block that they share once in a task, and then each of their ranges once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from graveler.aws.settings import DeploymentSettings
 from graveler.model import MetaRangeID, RangeHeader, StagingToken
 from graveler.operations.collection_reads import staged_addresses
-from graveler.retention.ranges import RangeReader, read_metarange
+from graveler.retention.ranges import MetarangeReader, RangeReader
 from graveler_jobs import parquet_files
 from graveler_jobs.session import stores
 
@@ -55,22 +55,24 @@ def ranges(
 ) -> DataFrame:
     """Return the ranges of the metaranges, each once."""
 
-    def rows(metarange_id: MetaRangeID) -> Iterator[pa.RecordBatch]:
-        headers = read_metarange(stores(settings).files.read_all, namespace, metarange_id)
-        columns = (
-            [header.id for header in headers],
-            [header.min_key for header in headers],
-            [header.max_key for header in headers],
-            [header.count for header in headers],
-        )
-        arrays = [
-            pa.array(values, of.type) for values, of in zip(columns, _RANGE_SCHEMA, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=_RANGE_SCHEMA)
+    def rows(some: Iterator[MetaRangeID]) -> Iterator[pa.RecordBatch]:
+        reader = MetarangeReader(stores(settings).files.read_all, namespace)
+        rest = (header for each in some for header in reader.headers(each))
+        while held := list(islice(rest, parquet_files.ROWS_PER_BATCH)):
+            columns = (
+                [header.id for header in held],
+                [header.min_key for header in held],
+                [header.max_key for header in held],
+                [header.count for header in held],
+            )
+            arrays = [
+                pa.array(values, of.type) for values, of in zip(columns, _RANGE_SCHEMA, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_RANGE_SCHEMA)
 
     # A metarange without objects has the empty ID and no file.
     ids = sorted({each for each in metarange_ids if each})
-    return parquet_files.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
+    return parquet_files.spread_by_task(spark, ids, rows, RANGE).dropDuplicates(["id"])
 
 
 def committed(
@@ -91,9 +93,10 @@ def committed(
                 ranges_read.add(1)
                 records_read.add(header.count)
 
-    # After sorting, versions of one range are neighbours: the reader skips their equal blocks.
+    # After sorting, versions of one range are neighbours: the reader skips their equal blocks. They
+    # share a first key, so the ID lets several tasks read the versions that many branches have.
     tasks = parquet_files.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
-    sorted_ = found.repartitionByRange(tasks, "min_key").sortWithinPartitions("min_key", "id")
+    sorted_ = found.repartitionByRange(tasks, "min_key", "id").sortWithinPartitions("min_key", "id")
     return sorted_.mapInArrow(rows, ADDRESS)
 
 

@@ -18,7 +18,7 @@ from graveler.model import EMPTY_METARANGE, MetaRangeID, StagingToken
 from graveler.operations.collection_reads import staged_addresses
 from graveler.ports import ObjectStore
 from graveler.retention.files import encode_commits
-from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
+from graveler.retention.ranges import MetarangeReader, RangeReader, ReadFile
 from graveler_jobs.garbage_collection import lease, marking, run
 from graveler_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from graveler_jobs.garbage_collection.options import CollectionOptions
@@ -116,11 +116,12 @@ def _staged(_spark: Spark, tokens: Sequence[StagingToken], namespace: str, drive
 def _ranges(
     _spark: Spark, metarange_ids: Iterable[MetaRangeID], namespace: str, driver: Driver
 ) -> Frame:
+    reader = MetarangeReader(driver.read_file, namespace)
     return Frame(
         {
             header.id: header
             for each in sorted(set(metarange_ids) - {EMPTY_METARANGE})
-            for header in read_metarange(driver.read_file, namespace, each)
+            for header in reader.headers(each)
         }
     )
 

@@ -21,7 +21,7 @@ from graveler.operations.collection_reads import (
 from graveler.retention.candidates import Territory
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
-from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
+from graveler.retention.ranges import MetarangeReader, RangeReader, ReadFile
 from graveler.times import NS_PER_S
 from tests.support.fakes.memory_objects import nothing
 
@@ -113,10 +113,11 @@ class MemoryCollection:
         self._ranges_of_mark = set(self.ranges_read)
 
     def _addresses(self, metarange_ids: Iterable[MetaRangeID]) -> set[str]:
+        metaranges = MetarangeReader(self.read_file, self.namespace)
         headers = {
             header.id: header
             for metarange_id in set(metarange_ids) - {EMPTY_METARANGE}
-            for header in read_metarange(self.read_file, self.namespace, metarange_id)
+            for header in metaranges.headers(metarange_id)
         }
         found: set[str] = set()
         reader = RangeReader(self.read_file, self.namespace)

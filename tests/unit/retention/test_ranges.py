@@ -9,7 +9,7 @@ from graveler.entries import entry_value, join_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.model import AddressType, Entry, MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
-from graveler.retention.ranges import RangeReader, read_metarange
+from graveler.retention.ranges import MetarangeReader, RangeReader
 from graveler.sstable import TableWriter
 from tests.support.checks.cases import for_each
 from tests.support.worlds.lake import NAMESPACE, commit, new_lake, upload
@@ -60,7 +60,7 @@ class Files:
         }
         self.metarange_id = commit(engine).metarange_id
         self.stored: Mapping[tuple[str, str], bytes] = world.files.files
-        (self.header,) = read_metarange(self.read, NAMESPACE, self.metarange_id)
+        (self.header,) = MetarangeReader(self.read, NAMESPACE).headers(self.metarange_id)
 
     def read(self, namespace: str, file_id: str) -> bytes:
         if (namespace, file_id) not in self.stored:
@@ -94,7 +94,7 @@ def test_every_damaged_byte_of_data_is_seen_and_its_file_named(files: Files, kin
         files.stored = whole
         files.damaged(file_id, at)
         try:
-            (header,) = read_metarange(files.read, NAMESPACE, files.metarange_id)
+            (header,) = MetarangeReader(files.read, NAMESPACE).headers(files.metarange_id)
             # What is not seen is nobody's content, such as a checksum that nobody reads.
             assert files.addresses_of(header) == files.addresses
         except CorruptDataError as error:
@@ -108,7 +108,7 @@ def test_a_missing_file_is_named(files: Files) -> None:
     with pytest.raises(CorruptDataError, match=files.header.id):
         files.addresses_of(files.header)
     with pytest.raises(CorruptDataError, match=files.metarange_id):
-        read_metarange(files.read, NAMESPACE, files.metarange_id)
+        MetarangeReader(files.read, NAMESPACE).headers(files.metarange_id)
 
 
 def test_a_file_that_is_refused_is_named(files: Files) -> None:
@@ -116,7 +116,7 @@ def test_a_file_that_is_refused_is_named(files: Files) -> None:
         raise InvalidInputError("bucket refuses us")
 
     with pytest.raises(InvalidInputError, match=f"{files.metarange_id}: bucket refuses us"):
-        read_metarange(refuse, NAMESPACE, files.metarange_id)
+        MetarangeReader(refuse, NAMESPACE).headers(files.metarange_id)
 
 
 def test_another_range_in_its_place(files: Files) -> None:
@@ -131,4 +131,5 @@ def test_another_range_in_its_place(files: Files) -> None:
 
 def test_a_metarange_of_no_ranges() -> None:
     content = TableWriter("metaranges").finish()
-    assert read_metarange(lambda _namespace, _id: content, NAMESPACE, MetaRangeID("empty")) == []
+    reader = MetarangeReader(lambda _namespace, _id: content, NAMESPACE)
+    assert reader.headers(MetaRangeID("empty")) == []
