@@ -78,7 +78,7 @@ class FairPlaces:
                 self._shared_until_s = self._now_s() + _ALONE_AFTER_S
                 self._last_user = user
             is_refused = False
-            if not self._waiting and self._may_take(user):
+            if not self._waiting and self._free and self._taken.get(user, 0) < max(self._limits()):
                 self._take(user)
             else:
                 turn = threading.Event()
@@ -106,9 +106,7 @@ class FairPlaces:
 
     def _give_places(self) -> None:
         while self._free:
-            chosen = self._next_of_few(self._each_max)
-            if chosen is None and self._may_have_more():
-                chosen = self._next_of_few(self._user_max)
+            chosen = self._next()
             if chosen is None:
                 return
             self._waiting.remove(chosen)
@@ -118,18 +116,19 @@ class FairPlaces:
 
     def _take(self, user: str) -> None:
         self._free -= 1
-        self._taken[user] = self._taken.get(user, 0) + 1
+        self._taken[user] += 1
 
-    def _may_take(self, user: str) -> bool:
-        """Whether the user may take a place, while nobody waits."""
-        taken = self._taken.get(user, 0)
-        is_one_of_few = taken < self._each_max or (taken < self._user_max and self._may_have_more())
-        return self._free > 0 and is_one_of_few
+    def _limits(self) -> tuple[int, ...]:
+        """Return the limits of a user's places; users below the first one go first."""
+        may_have_more = self._free > self._spare or self._now_s() >= self._shared_until_s
+        return (self._each_max, self._user_max) if may_have_more else (self._each_max,)
 
-    def _may_have_more(self) -> bool:
-        return self._free > self._spare or self._now_s() >= self._shared_until_s
-
-    def _next_of_few(self, taken_max: int) -> tuple[str, threading.Event] | None:
-        """Return the request that has waited for the longest, of a user with few places."""
-        few = (each for each in self._waiting if self._taken[each[0]] < taken_max)
-        return next(few, None)
+    def _next(self) -> tuple[str, threading.Event] | None:
+        """Return the request that has waited for the longest, of users with few places first."""
+        allowed = (
+            each
+            for limit in self._limits()
+            for each in self._waiting
+            if self._taken[each[0]] < limit
+        )
+        return next(allowed, None)
