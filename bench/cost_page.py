@@ -148,9 +148,10 @@ def _requests(found: Mapping[str, Usage]) -> Iterator[str]:
 def _commits(found: Mapping[str, Usage]) -> Iterator[str]:
     """Yield what commits cost."""
     each = {
-        changes: total(found[name]) + total(found[f"cleanup after a {name}"])
+        changes: sum(
+            total(found[f"{what}commit of {changes:,}"]) for what in ("", "cleanup after a ")
+        )
         for changes in (1, 100, 10_000)
-        for name in (f"commit of {changes:,}",)
     }
     one_by_one = 1000 * (total(found["get physical address"]) + total(found["link"]))
     at_once = total(found["get 1,000 addresses with URLs"]) + total(found["link 1,000"])

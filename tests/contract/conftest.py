@@ -286,6 +286,12 @@ def create(stores: Stores, name: str | None = None) -> Repository:
     return repository
 
 
+def main_of(stores: Stores, repository: Repository) -> Branch:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    return branch
+
+
 def drop_registered(stores: DynamoDBStores) -> None:
     """Forget what earlier tests registered, so that a sweep sees only this test's."""
     register = CleanupStore(stores.tables, stores.staging)

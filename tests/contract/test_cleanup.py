@@ -20,6 +20,7 @@ from tests.contract.conftest import (
     DynamoDBStores,
     create,
     drop_registered,
+    main_of,
     new_event,
     new_token,
 )
@@ -47,8 +48,7 @@ def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
     stores: DynamoDBStores, cleanup: CleanupStore
 ) -> None:
     repository = create(stores)
-    main = stores.refs.branch(repository, "main")
-    assert main is not None
+    main = main_of(stores, repository)
     branch = stores.refs.seal_token(repository, main, new_token())
     for token in branch.tokens:
         stores.staging.stage(token, [(b"%d" % n, b"value") for n in range(30)])
@@ -67,8 +67,7 @@ def test_due_work_of_earlier_versions_is_done_in_order(
     monkeypatch.setattr(records, "cleanup_partition", lambda _: CLEANUPS)
     repository = create(stores)
     for due_ns in (3, 1, 2):
-        branch = stores.refs.branch(repository, "main")
-        assert branch is not None
+        branch = main_of(stores, repository)
         sealed = stores.refs.seal_token(repository, branch, new_token())
         stores.refs.move_branch(
             repository,
@@ -97,8 +96,7 @@ def test_a_sweep_without_time_leaves_a_large_piece_to_the_next_one(
     stores: DynamoDBStores, cleanup: CleanupStore
 ) -> None:
     repository = create(stores)
-    main = stores.refs.branch(repository, "main")
-    assert main is not None
+    main = main_of(stores, repository)
     stores.staging.fill(main.staging_token, [(b"%d" % n, bytes(300_000)) for n in range(24)])
     stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
     asked = iter((True, True, False))
@@ -131,8 +129,7 @@ def test_a_deleted_repository_is_dropped_completely_and_alone(
     neighbour = create(stores)
     repository = create(stores)
     stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
-    main = stores.refs.branch(repository, "main")
-    assert main is not None
+    main = main_of(stores, repository)
     stores.staging.stage(main.staging_token, [(b"a", b"value")])
     stores.refs.put_upload(repository, Upload("id", "main", b"b", "data/x/y", "id of S3", "a/b", 5))
     event = Event("deleted", "repository_deleted", repository.name, time_ns=5)
@@ -297,8 +294,7 @@ def test_work_stays_registered_until_it_is_done(
     stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = create(stores)
-    main = stores.refs.branch(repository, "main")
-    assert main is not None
+    main = main_of(stores, repository)
     stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
 
     def die(*_: object) -> None:
@@ -313,8 +309,7 @@ def test_work_stays_registered_until_it_is_done(
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:
     repository = create(stores)
-    main = stores.refs.branch(repository, "main")
-    assert main is not None
+    main = main_of(stores, repository)
     stores.staging.stage(main.staging_token, [(b"a", b"value")])
     stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
     # As if the process ended after dropping the token and before saying so.
@@ -333,8 +328,7 @@ def test_a_failed_piece_blocks_no_other_and_is_retried(
     tokens = []
     for number in range(10):
         repository = create(stores)
-        main = stores.refs.branch(repository, "main")
-        assert main is not None
+        main = main_of(stores, repository)
         stores.staging.stage(main.staging_token, [(b"a", b"value")])
         stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=number)
         tokens.append(main.staging_token)

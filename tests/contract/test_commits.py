@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.model import Branch, Commit, CommitID, Repository
-from tests.contract.conftest import Stores, create, new_commit
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
-
+from graveler.model import Commit, CommitID, Repository
+from tests.contract.conftest import (
+    Stores,
+    create,
+    main_of,
+    new_commit,
+)
 
 LONG_PREFIXES = [pytest.param(each, marks=pytest.mark.long) for each in ("0", "f")]
 

@@ -10,7 +10,12 @@ from graveler.model import Branch, CommitID, Repository, Tag
 from graveler.model.hooks import HookRun, HookStatus, Run, run_id
 from graveler.model.tasks import Task, TaskKind, TaskStart
 from graveler.times import NS_PER_S
-from tests.contract.conftest import Stores, new_event, new_token
+from tests.contract.conftest import (
+    Stores,
+    main_of,
+    new_event,
+    new_token,
+)
 
 NOW_NS = 1_900_000_000 * NS_PER_S
 
@@ -74,12 +79,6 @@ def test_runs_are_paged(stores, repository):
 def starts() -> TaskStart:
     task = Task(f"HK{uuid4().hex[:20]}", TaskKind.HOOKS, "ann", NOW_NS, NOW_NS)
     return TaskStart(task, new_event())
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
 
 
 def changes(stores: Stores, repository: Repository, started: list[TaskStart]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from graveler.addresses import encode_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Commit, CommitID, Event, Repository, pulls
+from graveler.model import Commit, CommitID, Event, Repository, pulls
 from graveler.model.pulls import (
     PullRequest,
     PullRequestComment,
@@ -22,6 +22,7 @@ from tests.contract.conftest import (
     Losing,
     Stores,
     create,
+    main_of,
     new_commit,
     new_event,
 )
@@ -58,12 +59,6 @@ def everything(_pull: PullRequest) -> bool:
 
 def is_open(pull: PullRequest) -> bool:
     return pull.status is PullRequestStatus.OPEN
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
 
 
 def closed(pull: PullRequest) -> PullRequest:

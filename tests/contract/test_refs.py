@@ -13,6 +13,7 @@ from tests.contract.conftest import (
     DynamoDBStores,
     Stores,
     create,
+    main_of,
     new_commit,
     new_event,
     new_repository,
@@ -20,12 +21,6 @@ from tests.contract.conftest import (
 )
 
 pytestmark = pytest.mark.usefixtures("spread")
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
 
 
 class TestRepositories:

@@ -10,8 +10,16 @@ from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeErr
 from graveler.model import Branch, Repository
 from graveler.model.tasks import Task
 from graveler.ports import Staged, StagedChange
-from tests.contract.conftest import DynamoDBStores, Losing, Stores, create, new_event, new_token
-from tests.contract.test_tasks import created, main_of
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Losing,
+    Stores,
+    create,
+    main_of,
+    new_event,
+    new_token,
+)
+from tests.contract.test_tasks import created
 
 pytestmark = pytest.mark.usefixtures("spread")
 

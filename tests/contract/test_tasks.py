@@ -12,7 +12,15 @@ from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.model import Branch, Commit, Event, Repository, tasks
 from graveler.model.tasks import Task, TaskEnd, TaskKind
 from graveler.times import NS_PER_S
-from tests.contract.conftest import DynamoDBStores, Stores, create, new_commit, new_event, new_token
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Stores,
+    create,
+    main_of,
+    new_commit,
+    new_event,
+    new_token,
+)
 
 NOW_NS = 1_700_000_000 * NS_PER_S
 
@@ -22,12 +30,6 @@ def new_task(number: int = 0, **fields: object) -> Task:
     task_id = f"CA{number:08}{uuid4().hex[:12]}"
     task = Task(task_id, TaskKind.COMMIT, "ann", NOW_NS, NOW_NS, branch="main", digest="d" * 64)
     return replace(task, **fields)  # type: ignore[arg-type]
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
 
 
 def created(stores: Stores, repository: Repository, task: Task | None = None) -> Task:

@@ -23,6 +23,7 @@ from tests.contract.conftest import (
     Losing,
     Stores,
     create,
+    main_of,
     no_request_arrives,
 )
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
@@ -51,12 +52,6 @@ def new_upload(
         metadata={"key": metadata, "": "é"},
         has_checksums=True,
     )
-
-
-def main_of(stores: Stores, repository: Repository) -> Branch:
-    branch = stores.refs.branch(repository, "main")
-    assert branch is not None
-    return branch
 
 
 def read(stores: Stores, repository: Repository, upload: Upload) -> Upload | None:
