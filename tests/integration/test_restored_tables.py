@@ -7,8 +7,8 @@ changes, and on garbage collection, for data: both run between the time and the 
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,10 +17,7 @@ from pyspark.sql import SparkSession
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import binary
-from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.job_records import DynamoJobStore
-from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, REPOSITORIES, partition_of
-from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.branches.data import read_content
@@ -29,20 +26,23 @@ from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
-from graveler.retention.report import CollectionReport
 from graveler.staging.listing import PageQuery
 from graveler.times import NS_PER_S
-from graveler_jobs.garbage_collection.options import CollectionOptions
-from graveler_jobs.garbage_collection.run import run
-from graveler_jobs.session import JobDeployment
-from tests.support.servers.spark import deployment, spark, spark_session
+from tests.support.servers.spark import spark, spark_session
 from tests.support.servers.stack import BUCKET
-from tests.support.worlds.collected import WARNINGS, Collected, world
-from tests.support.worlds.server_world import ServerWorld
+from tests.support.worlds.collected import WARNINGS, Collected
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = [pytest.mark.server, *WARNINGS]
 
-__all__ = ["spark", "spark_session", "world"]
+__all__ = ["spark", "spark_session"]
+
+
+@pytest.fixture(scope="module")
+def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
+    """Tables of this module's own: their copies hold no thousands of items of other tests."""
+    with open_world(dynamodb_endpoint, s3_endpoint, suffix="-restored") as world:
+        yield world
 
 
 @pytest.fixture
@@ -62,30 +62,11 @@ def items(tables: Tables, name: str) -> list[Raw]:
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-@dataclass
 class Restored(Collected):
     """A lake on other tables than those that it was made on."""
 
-    tables: Tables = field(kw_only=True)
-
     def __post_init__(self) -> None:
-        self.engine = replace(
-            self.world.engine(),
-            refs=DynamoRefStore(self.tables),
-            staging=DynamoStagingStore(self.tables),
-            exports=DynamoExportStore(self.tables),
-        )
-
-    def collect_all(self) -> CollectionReport:
-        """One run of garbage collection on these tables."""
-        settings = replace(
-            deployment(self.world).settings,
-            refs_table=self.tables.refs,
-            staging_table=self.tables.staging,
-        )
-        whole = JobDeployment(self.engine, DynamoJobStore(self.tables), settings)
-        (report,) = run(self.spark, whole, CollectionOptions(repository=self.name))
-        return report
+        self.engine = self.world.engine()
 
 
 @dataclass(frozen=True)
@@ -97,26 +78,17 @@ class Backup:
 
     @classmethod
     def of(cls, lake: Collected) -> "Backup":
-        """The tables now; of refs, what is of this lake, and the work that is registered."""
         tables = lake.world.tables()
-        refs = [
-            raw
-            for raw in items(tables, tables.refs)
-            if raw["partition"]["S"].startswith(f"repository#{lake.name}#")
-            or (raw["partition"]["S"], raw["sort"]["S"]) == (REPOSITORIES, lake.name)
-            or raw["partition"]["S"].startswith(CLEANUPS)
-        ]
-        return cls(refs, items(tables, tables.staging))
+        return cls(items(tables, tables.refs), items(tables, tables.staging))
 
     def restored(self, lake: Collected) -> Restored:
         """The lake on new tables that hold this, over S3 as it is now."""
-        suffix = uuid4().hex[:8]
-        dynamodb = lake.world.tables().dynamodb
-        tables = Tables(f"refs-{suffix}", f"staging-{suffix}", dynamodb)
+        world = replace(lake.world, suffix=f"-{uuid4().hex[:8]}")
+        tables = world.tables()
         tables.create()
         for name, raws in ((tables.refs, self.refs), (tables.staging, self.staging)):
             tables.write_batch(name, [{"PutRequest": {"Item": sent(raw)}} for raw in raws])
-        return Restored(lake.spark, lake.world, lake.s3_folder, lake.name, tables=tables)
+        return Restored(lake.spark, world, lake.s3_folder, lake.name)
 
 
 def sent(raw: Raw) -> Mapping[str, object]:
@@ -303,7 +275,7 @@ def test_garbage_collection_on_restored_tables_takes_what_came_after_them(
 
     restored = backup.restored(lake)
 
-    assert restored.collect_all().deleted.objects == len(came)
+    assert restored.collect().deleted.objects == len(came)
     assert [lake.is_there(uri) for uri in came] == [False] * len(came)
     assert {branch: contents(restored, branch) for branch in before} == before
 

@@ -45,11 +45,12 @@ def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
 
 def deployment(world: ServerWorld) -> JobDeployment:
     """The world's stores, for a job's driver and for its executors."""
+    tables = world.tables()
     settings = DeploymentSettings(
         region=REGION,
-        refs_table="refs",
-        staging_table="staging",
+        refs_table=tables.refs,
+        staging_table=tables.staging,
         dynamodb_endpoint=world.dynamodb_endpoint,
         s3_endpoint=world.s3_endpoint,
     )
-    return JobDeployment(world.engine(), DynamoJobStore(world.tables()), settings)
+    return JobDeployment(world.engine(), DynamoJobStore(tables), settings)

@@ -77,13 +77,14 @@ def _observer(observe: Callable[[str], None]) -> Callable[..., None]:
 class ServerWorld:
     """Stores by their endpoints, so that another process can open them.
 
-    Without an S3 endpoint, objects and committed files stay in this process. The export queue
+    The server of DynamoDB is one for all tests: a suffix names tables of one's own. Without an S3 endpoint, objects and committed files stay in this process. The export queue
     always does.
     """
 
     dynamodb_endpoint: str
     s3_endpoint: str | None = None
     s3_keys: Keys = Keys()
+    suffix: str = ""
     memory: MemoryWorld = field(default_factory=memory_world, compare=False)
     _clients: list[DynamoDBHttpClient] = field(default_factory=list, compare=False)
 
@@ -92,7 +93,8 @@ class ServerWorld:
         signer = Signer(REGION, Keys)
         http = DynamoDBHttpClient(self.dynamodb_endpoint)
         self._clients.append(http)
-        return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
+        dynamodb = dynamodb_over(http, signer, observe=observe)
+        return Tables(f"refs{self.suffix}", f"staging{self.suffix}", dynamodb)
 
     def engine(
         self, observe: Callable[[str], None] | None = None, threads: Executor | None = None
@@ -138,10 +140,12 @@ class ServerWorld:
 
 
 @contextmanager
-def open_world(dynamodb_endpoint: str, s3_endpoint: str | None = None) -> Iterator[ServerWorld]:
+def open_world(
+    dynamodb_endpoint: str, s3_endpoint: str | None = None, suffix: str = ""
+) -> Iterator[ServerWorld]:
     """Create the tables on the servers of the fixtures; close all connections at the end."""
     keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    world = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
+    world = ServerWorld(dynamodb_endpoint, s3_endpoint, keys, suffix)
     world.tables().create()
     yield world
     world.close()
