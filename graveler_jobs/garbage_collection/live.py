@@ -6,6 +6,7 @@ first, each block that they share once in a task, and then each of their ranges 
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 
 import pyarrow as pa
 from pyspark import Accumulator
@@ -16,6 +17,7 @@ from graveler.model import MetaRangeID, RangeHeader, StagingToken
 from graveler.operations.collection_reads import staged_addresses
 from graveler.retention.ranges import MetarangeReader, RangeReader
 from graveler_jobs import parquet_files
+from graveler_jobs.garbage_collection.files_ahead import FilesAhead
 from graveler_jobs.session import stores
 
 ADDRESS = "address string"
@@ -56,8 +58,9 @@ def ranges(
     """Return the ranges of the metaranges, each once."""
 
     def rows(some: Iterator[MetaRangeID]) -> Iterator[pa.RecordBatch]:
-        reader = MetarangeReader(stores(settings).files.read_all, namespace)
-        rest = (header for each in some for header in reader.headers(each))
+        files = FilesAhead(stores(settings).files.read_all, namespace)
+        reader = MetarangeReader(files.read, namespace)
+        rest = (header for each in files.before(some, str) for header in reader.headers(each))
         while held := list(islice(rest, parquet_files.ROWS_PER_BATCH)):
             columns = (
                 [header.id for header in held],
@@ -85,13 +88,17 @@ def committed(
     """Return the addresses in the namespace's data that the entries of the ranges keep alive."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader = RangeReader(stores(settings).files.read_all, namespace)
-        for batch in batches:
-            for row in batch.to_pylist():
-                header = RangeHeader(row["id"], row["min_key"], row["max_key"], row["records"], 0)
-                yield from _address_batches(reader.addresses(header))
-                ranges_read.add(1)
-                records_read.add(header.count)
+        files = FilesAhead(stores(settings).files.read_all, namespace)
+        reader = RangeReader(files.read, namespace)
+        headers = (
+            RangeHeader(row["id"], row["min_key"], row["max_key"], row["records"], 0)
+            for batch in batches
+            for row in batch.to_pylist()
+        )
+        for header in files.before(headers, attrgetter("id")):
+            yield from _address_batches(reader.addresses(header))
+            ranges_read.add(1)
+            records_read.add(header.count)
 
     # After sorting, versions of one range are neighbours: the reader skips their equal blocks. They
     # share a first key, so the ID lets several tasks read the versions that many branches have.
