@@ -3,7 +3,8 @@
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
 becomes a response. Like API Gateway and Lambda, it refuses bodies over 10 MB and events over 6 MB.
 Like API Gateway, it passes the path on *decoded*, so `%2F` and `/` are equal in `rawPath`, and the
-query string unchanged. `graveler_embedded.serving` refuses bodies that did not arrive whole.
+query string unchanged. It leaves out `queryStringParameters`, which no function reads.
+`graveler_embedded.serving` refuses bodies that did not arrive whole.
 """
 
 import base64
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -189,8 +190,6 @@ def event_of(request: ApiRequest, headers: dict[str, str]) -> dict[str, Any]:
     }
     if cookies is not None:
         event["cookies"] = [cookie.strip() for cookie in cookies.split(";")]
-    if query:
-        event["queryStringParameters"] = _parameters_of(query)
     if body:
         text = _text_of(headers.get("content-type", ""), body)
         event["isBase64Encoded"] = text is None
@@ -205,14 +204,6 @@ def _headers_of(request: ApiRequest) -> dict[str, str]:
         text = value if value.isascii() else ""
         headers[name] = f"{headers[name]},{text}" if name in headers else text
     return headers
-
-
-def _parameters_of(query: str) -> dict[str, str]:
-    """Return the parameters by name; commas join the values of one name."""
-    parameters: dict[str, str] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
-        parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
-    return parameters
 
 
 def _text_of(content_type: str, body: bytes) -> str | None:
