@@ -81,7 +81,8 @@ class Body:
 
     def _begin(self) -> None:
         self._has_begun = True
-        self._client.wait_at_most(self._idle_s)
+        if not self.has_arrived:
+            self._client.wait_at_most(self._idle_s)
         if not self.is_over:
             if self.is_waiting:
                 self._client.send(CONTINUE)
