@@ -44,6 +44,7 @@ class MetarangeReader:
         """
         name = committed_uri(self._namespace, metarange_id)
         found: list[RangeHeader] = []
+        new: set[bytes] = set()
         with in_file(name):
             content = self._read_file(self._namespace, metarange_id)
             table = TableInMemory.from_bytes(name, content)
@@ -53,9 +54,11 @@ class MetarangeReader:
                 if digest in self._decoded:
                     continue
                 found += map(record_range, table.block(at).values)
-                if len(self._decoded) >= self._blocks_max:
-                    self._decoded.clear()
-                self._decoded.add(digest)
+                new.add(digest)
+        # If a block is damaged, nothing is returned: then remember none of the others.
+        if len(self._decoded) + len(new) > self._blocks_max:
+            self._decoded.clear()
+        self._decoded |= new
         return found
 
 

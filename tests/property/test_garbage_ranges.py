@@ -145,3 +145,17 @@ def test_damage_in_a_block_is_seen_in_each_metarange() -> None:
         reader.headers(whole)
         with pytest.raises(CorruptDataError, match=other):
             reader.headers(other)
+
+
+def test_a_metarange_that_is_read_again_after_a_failure_names_every_range() -> None:
+    files = MemoryCommittedFiles()
+    (name,) = metaranges(files, [], keys=2000, records_per_range=2)
+    content = files.read_all(NAMESPACE, name)
+    table = TableInMemory.from_bytes(name, content)
+    at, _ = table.extent(len(table) - 1)
+    files.files[NAMESPACE, name] = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    reader = MetarangeReader(files.read_all, NAMESPACE)
+    with pytest.raises(CorruptDataError, match=name):
+        reader.headers(name)
+    files.files[NAMESPACE, name] = content
+    assert {header.id for header in reader.headers(name)} == set(headers_of(files, name))
