@@ -92,7 +92,10 @@ class FairPlaces:
             yield False
             return
         if turn is not None:
-            turn.wait()
+            # A user becomes alone by the passing of time, which no request reports.
+            while not turn.wait(_ALONE_AFTER_S):
+                with self._lock:
+                    self._give_places()
         try:
             yield True
         finally:

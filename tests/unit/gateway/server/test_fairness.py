@@ -7,6 +7,7 @@ import pytest
 
 from graveler_gateway.protocol.head import RequestHead
 from graveler_gateway.server.fairness import FairPlaces, user_of
+from tests.support.servers.http_server import until
 
 
 class Clock:
@@ -76,6 +77,24 @@ def test_of_a_user_so_many_requests_wait_and_more_are_refused(clock):
         assert not stack.enter_context(places.place("ann", waits=True))
     waiting.join(5)
     assert done == [True]
+
+
+def test_a_request_that_waits_gets_a_free_place_once_its_user_is_alone(clock):
+    places = FairPlaces(2, each_max=1, now_s=clock)
+    served = threading.Event()
+
+    def wait() -> None:
+        with places.place("ann", waits=True):
+            served.set()
+
+    waiting = threading.Thread(target=wait)
+    with ExitStack() as stack:
+        given(places, stack, "ann")
+        waiting.start()
+        until(lambda: places._waiting)
+        clock.now_s += 2
+        assert served.wait(20)
+    waiting.join(5)
 
 
 def test_a_place_is_free_again_when_its_request_ends_or_fails(clock):
