@@ -142,8 +142,9 @@ def _check(request: ApiRequest, headers: Mapping[str, str]) -> None:
         raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
     if not coding and len(request.body) != length_bytes:
         raise _RefusedError(400, _CUT_OFF)
-    if any(not text and name.startswith(_STORED_HEADERS) for name, text in headers.items()):
-        raise _RefusedError(400, _UNREADABLE)
+    for name, value in request.head.headers:  # each one: joined, an empty one has a comma
+        if name.startswith(_STORED_HEADERS) and not (value and value.isascii()):
+            raise _RefusedError(400, _UNREADABLE)
 
 
 def _ends_with_the_connection(request: ApiRequest) -> bool:

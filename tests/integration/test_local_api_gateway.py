@@ -19,7 +19,7 @@ class Gateway:
         self.answer = {"statusCode": 200} if answer is None else answer
         self.events = []
         self.contexts = []
-        self._application = application(
+        self.application = application(
             ApiRoutes(LocalFunction("tested", self._handle, timeout_s=30), {})
         )
 
@@ -36,7 +36,7 @@ class Gateway:
         if body and "transfer-encoding" not in named:
             named = {"content-length": str(len(body)), **named}
         head = RequestHead(method, quote(path), query, tuple(named.items()))
-        return self._application(ApiRequest(head, version, "127.0.0.1", body))
+        return self.application(ApiRequest(head, version, "127.0.0.1", body))
 
     def event(self, *args, **kwargs):
         self.ask(*args, **kwargs)
@@ -154,6 +154,15 @@ def test_metadata_that_the_server_cannot_read_are_refused_and_not_lost(name):
     assert gateway.events == []
 
 
+@pytest.mark.parametrize("values", [("é", "b"), ("b", "")])
+def test_metadata_of_which_one_of_two_values_cannot_be_read_are_refused(values):
+    gateway = Gateway()
+    headers = tuple(("x-lakefs-meta-k", value) for value in values)
+    head = RequestHead("POST", "/", "", headers)
+    assert gateway.application(ApiRequest(head, "1.1", "127.0.0.1", b""))[0] == 400
+    assert gateway.events == []
+
+
 def test_an_answer_becomes_a_response():
     answer = {
         "statusCode": 201,
@@ -217,7 +226,7 @@ def test_a_function_that_fails_answers_502_and_is_logged(answer, caplog):
 
 
 def test_what_the_function_keeps_of_an_event_is_its_own():
-    """The event went through JSON: a handler sees no tuple, no bytes and no shared object."""
+    """No other request gets an object of this event."""
     gateway = Gateway({"statusCode": 200, "headers": {"X-Kept": "yes"}})
     first = gateway.event()
     first["headers"]["changed"] = "yes"
