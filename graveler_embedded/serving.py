@@ -7,7 +7,6 @@ whole body is read first, so the application is called only if the body is compl
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from threading import BoundedSemaphore
 
 import msgspec
 
@@ -28,6 +27,9 @@ _ALL_WAIT = "too many requests of this user wait: send the request again"
 # The maximum of requests whose bodies, if not sent with the heads, are read at a time. Memory holds
 # whole bodies.
 _LARGE_AT_ONCE = 32
+# Of one user, while others send requests, and at most: a slow body takes long.
+_LARGE_OF_EACH = 8
+_LARGE_OF_ONE = 24
 
 
 def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
@@ -46,23 +48,24 @@ def handler(application: Application, working: FairPlaces, waiting: FairPlaces) 
 
     waiting: the places of those that wait for a task. Without a place, the answer is 503.
     """
-    large = BoundedSemaphore(_LARGE_AT_ONCE)
+    large = FairPlaces(_LARGE_AT_ONCE, each_max=_LARGE_OF_EACH, user_max=_LARGE_OF_ONE)
 
     def serve(exchange: Exchange) -> None:
+        head = exchange.head
+        user = user_of(head, exchange.address)
         try:
-            with nullcontext() if exchange.body.has_arrived else large:
+            with nullcontext() if exchange.body.has_arrived else large.place(user, waits=True):
                 body = _body_of(exchange.body)
         except (BrokenBodyError, SlowBodyError):
             exchange.answer(
                 400, [("Content-Type", _JSON)], msgspec.json.encode({"message": _BROKEN})
             )
             return
-        head, address = exchange.head, exchange.address
         waits = is_waiting(head.raw_path)
         places = waiting if waits else working
-        with places.place(user_of(head, address), waits=not waits) as has_place:
+        with places.place(user, waits=not waits) as has_place:
             if has_place:
-                request = ApiRequest(head, exchange.version, address, body)
+                request = ApiRequest(head, exchange.version, exchange.address, body)
                 status, headers, content = application(request)
             else:
                 status, content = 503, msgspec.json.encode({"message": _ALL_WAIT})

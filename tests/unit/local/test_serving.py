@@ -1,6 +1,7 @@
 """The places of the embedded stack: of requests that work, and of those that wait for tasks."""
 
 import threading
+from contextlib import ExitStack
 
 from graveler_embedded.api_gateway import ApiRequest, GatewayAnswer
 from graveler_embedded.serving import handler
@@ -48,3 +49,21 @@ def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to
         application.may_answer.set()
         assert first.answer().content == b"done"
         assert sent(second, WAITING).answer().status == 200
+
+
+def test_a_user_who_sends_many_bodies_slowly_keeps_no_other_user_waiting() -> None:
+    large = b"x" * 500_000
+    with (
+        running(handler(Application(), FairPlaces(1), FairPlaces(1))) as server,
+        ExitStack() as stack,
+    ):
+        for _ in range(40):
+            slow = stack.enter_context(RawClient(server.port))
+            slow.send(posted("ann", large)[:-1])
+        with RawClient(server.port) as other:
+            assert other.ask(posted("bob", large)).content == b"done"
+
+
+def posted(user: str, body: bytes) -> bytes:
+    head = f"POST / HTTP/1.1\r\nHost: h\r\nAuthorization: {user}\r\nContent-Length: {len(body)}"
+    return f"{head}\r\n\r\n".encode() + body
