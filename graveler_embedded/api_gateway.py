@@ -112,16 +112,16 @@ def application(routes: ApiRoutes) -> Application:
         try:
             _check(request, headers)
         except _RefusedError as error:
-            return _message(error.status, str(error))
+            return refusal(error.status, str(error))
         event = event_of(request, headers)
         function = routes.find(request.head.method, event["rawPath"])
         try:
             return _response_of(msgspec.convert(function.call(event), _HandlerAnswer, strict=False))
         except PayloadTooLargeError:
-            return _message(413, _TOO_LARGE)
+            return refusal(413, _TOO_LARGE)
         except Exception:  # as on Lambda, a failed handler does not end the process
             logger.exception("%s failed", function.name)
-            return _message(502, "Internal Server Error")
+            return refusal(502, "Internal Server Error")
 
     return answer
 
@@ -233,10 +233,7 @@ def _response_of(answer: _HandlerAnswer) -> GatewayAnswer:
     return answer.statusCode, headers, body
 
 
-def _message(status: int, message: str) -> GatewayAnswer:
+def refusal(status: int, message: str, *headers: tuple[str, str]) -> GatewayAnswer:
+    """Return an answer that is not a function's: a message, as JSON."""
     body = msgspec.json.encode({"message": message})
-    return (
-        status,
-        [("Content-Type", "application/json"), ("Content-Length", str(len(body)))],
-        body,
-    )
+    return status, [("Content-Type", "application/json"), *headers], body

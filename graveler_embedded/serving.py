@@ -8,12 +8,10 @@ whole body is read first, so the application is called only if the body is compl
 from collections.abc import Iterable
 from contextlib import nullcontext
 
-import msgspec
-
 from graveler.http.errors import RETRY_AFTER_S
 from graveler.http.waiting import is_waiting
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
-from graveler_embedded.api_gateway import ApiRequest, Application
+from graveler_embedded.api_gateway import ApiRequest, Application, GatewayAnswer, refusal
 from graveler_gateway.server.fairness import FairPlaces, user_of
 from graveler_gateway.server.http.body import Body, SlowBodyError
 from graveler_gateway.server.http.chunks import BrokenBodyError
@@ -21,15 +19,22 @@ from graveler_gateway.server.http.exchange import Exchange
 from graveler_gateway.server.http.server import Handler
 from graveler_gateway.server.routing import is_for_gateway
 
-_BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
-_JSON = "application/json"
-_ALL_WAIT = "too many requests of this user wait: send the request again"
+_BROKEN = refusal(
+    400, "the body is incomplete or its chunks are malformed: send the whole request again"
+)
+_ALL_WAIT = refusal(
+    503,
+    "too many requests of this user wait: send the request again",
+    ("Retry-After", str(RETRY_AFTER_S)),
+)
 # The maximum of requests whose bodies, if not sent with the heads, are read at a time. Memory holds
 # whole bodies.
 _LARGE_AT_ONCE = 32
 # Of one user, while others send requests, and at most: a slow body takes long.
 _LARGE_OF_EACH = 8
 _LARGE_OF_ONE = 24
+# More of a user's that wait get 503: they would hold the threads of all.
+_LARGE_WAITING = 200
 
 
 def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
@@ -48,31 +53,32 @@ def handler(application: Application, working: FairPlaces, waiting: FairPlaces) 
 
     waiting: the places of those that wait for a task. Without a place, the answer is 503.
     """
-    large = FairPlaces(_LARGE_AT_ONCE, each_max=_LARGE_OF_EACH, user_max=_LARGE_OF_ONE)
+    large = FairPlaces(
+        _LARGE_AT_ONCE,
+        each_max=_LARGE_OF_EACH,
+        user_max=_LARGE_OF_ONE,
+        waiting_max=_LARGE_WAITING,
+    )
 
-    def serve(exchange: Exchange) -> None:
-        head = exchange.head
-        user = user_of(head, exchange.address)
+    def answer(exchange: Exchange) -> GatewayAnswer:
+        head, address = exchange.head, exchange.address
+        user = user_of(head, address)
+        arrived = nullcontext(enter_result=True)
         try:
-            with nullcontext() if exchange.body.has_arrived else large.place(user, waits=True):
+            with arrived if exchange.body.has_arrived else large.place(user, waits=True) as may:
+                if not may:
+                    return _ALL_WAIT
                 body = _body_of(exchange.body)
         except (BrokenBodyError, SlowBodyError):
-            exchange.answer(
-                400, [("Content-Type", _JSON)], msgspec.json.encode({"message": _BROKEN})
-            )
-            return
+            return _BROKEN
         waits = is_waiting(head.raw_path)
         places = waiting if waits else working
         with places.place(user, waits=not waits) as has_place:
-            if has_place:
-                request = ApiRequest(head, exchange.version, exchange.address, body)
-                status, headers, content = application(request)
-            else:
-                status, content = 503, msgspec.json.encode({"message": _ALL_WAIT})
-                headers = [("Content-Type", _JSON), ("Retry-After", str(RETRY_AFTER_S))]
-        exchange.answer(status, headers, content)
+            if not has_place:
+                return _ALL_WAIT
+            return application(ApiRequest(head, exchange.version, address, body))
 
-    return serve
+    return lambda exchange: exchange.answer(*answer(exchange))
 
 
 def _body_of(body: Body) -> bytes:

@@ -1,8 +1,12 @@
 """The places of the embedded stack: of requests that work, and of those that wait for tasks."""
 
+import select
 import threading
 from contextlib import ExitStack
 
+import pytest
+
+from graveler_embedded import serving
 from graveler_embedded.api_gateway import ApiRequest, GatewayAnswer
 from graveler_embedded.serving import handler
 from graveler_gateway.server.fairness import FairPlaces
@@ -62,6 +66,21 @@ def test_a_user_who_sends_many_bodies_slowly_keeps_no_other_user_waiting() -> No
             slow.send(posted("ann", large)[:-1])
         with RawClient(server.port) as other:
             assert other.ask(posted("bob", large)).content == b"done"
+
+
+def test_more_slow_bodies_of_a_user_are_told_to_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_LARGE_WAITING", 1)
+    with (
+        running(serving.handler(Application(), FairPlaces(1), FairPlaces(1))) as server,
+        ExitStack() as stack,
+    ):
+        slow = {}
+        for _ in range(26):  # at most 24 are read, and one waits
+            client = stack.enter_context(RawClient(server.port))
+            client.send(posted("ann", b"x" * 500_000)[:100_000])
+            slow[client.socket] = client
+        answered, _, _ = select.select(slow, (), (), 20)
+        assert slow[answered[0]].answer().status == 503
 
 
 def posted(user: str, body: bytes) -> bytes:
