@@ -103,13 +103,12 @@ class StackConfig:
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of the Lambda functions, for their settings classes.
 
-        It drops variables that could select another AWS account or a proxy. It also drops those
-        that the WSGI server would take for headers of a request.
+        It drops variables that could select another AWS account or a proxy.
         """
         kept = {
             name: value
             for name, value in environment.items()
-            if not name.upper().startswith(("AWS_", "HTTP_", "HTTPS_", "ALL_PROXY", "CONTENT_"))
+            if not name.upper().startswith(("AWS_", "HTTP_", "HTTPS_", "ALL_PROXY"))
         }
         return {
             **kept,
