@@ -1,5 +1,8 @@
 """New versions of the API: at once in dev; in prod gradually, with alarms that take it back."""
 
+from infra.alarms import EFFECTS
+from tests.infra.conftest import ROOT
+
 
 def alias_of(deployment, name):
     (alias,) = (
@@ -43,6 +46,15 @@ def test_alarms_that_exist_are_the_judges(prod):
     assert rollback["Enabled"] is True
     assert "DEPLOYMENT_STOP_ON_ALARM" in rollback["Events"]
     assert group["DeploymentConfigName"] == "CodeDeployDefault.LambdaCanary10Percent10Minutes"
+
+
+def test_the_page_names_the_alarms_that_judge_a_rollout_with_symptoms_alone(prod):
+    group = prod.one("AWS::CodeDeploy::DeploymentGroup")
+    judges = {each["Name"] for each in group["AlarmConfiguration"]["Alarms"]}
+    left = {name.removeprefix("graveler-prod-") for name in judges} - EFFECTS.keys()
+    assert left == {"api-server-errors", "cleanup-errors"}
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    assert "With `alarms=symptoms`, only `api-server-errors` and `cleanup-errors` are left" in page
 
 
 def test_a_rollout_lasts_longer_than_its_alarms_take_to_fire(prod):

@@ -87,12 +87,13 @@ def test_the_token_is_read_where_it_is_kept_and_only_until_there_is_an_administr
     assert read == ["arn:of-the-token"] * 2
 
 
-def test_setup_is_refused_where_no_token_is_configured():
+@pytest.mark.parametrize("token", ["", "any"])
+def test_setup_is_refused_where_no_token_is_configured(token):
     api = ApiClient(ApiSettings(), set_up=False)
-    reply = api.ask(
-        "POST", "/setup_lakefs", {"username": "eve"}, headers={"x-graveler-setup-token": ""}
-    )
+    sent = {"x-graveler-setup-token": token}
+    reply = api.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=sent)
     assert reply.status == 401
+    assert ("deploy it with setup_token=secret" in reply.message) == bool(token)
     assert not api.accounts.is_set_up()
 
 

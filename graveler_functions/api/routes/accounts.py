@@ -85,6 +85,10 @@ def set_up(request: Request) -> ApiAnswer:
         raise AlreadyExistsError("lakeFS already initialized")
     # The token is read where it is kept, and only for a request that has one.
     token = request.services.setup_token() if sent else ""
+    if sent and not token:
+        raise AuthenticationError(
+            "this deployment has no setup token: deploy it with setup_token=secret first"
+        )
     if not token or not hmac.compare_digest(sent, token.encode()):
         raise AuthenticationError(
             f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
