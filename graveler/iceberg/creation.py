@@ -1,11 +1,13 @@
 """The first metadata of a table."""
 
+from typing import Any
+
 from graveler.errors import InvalidInputError
 from graveler.iceberg.draft import number_property
 from graveler.iceberg.layouts import FIRST_PARTITION_ID
-from graveler.iceberg.metadata import check_metadata
+from graveler.iceberg.metadata import EMPTY_LISTS, check_metadata
 from graveler.iceberg.schemas import check_schema, with_fresh_ids
-from graveler.iceberg.shapes import CreateTableRequest, Document, checked, stored
+from graveler.iceberg.shapes import CreateTableRequest, Document, checked, field, stored
 from graveler.iceberg.updates import FORMAT_VERSION_MAX, apply_updates
 
 _FORMAT_VERSION = "format-version"
@@ -25,6 +27,14 @@ _RESERVED = frozenset(
         "default-partition-spec",
         "default-sort-order",
     }
+)
+
+_ZEROS = (
+    "last-updated-ms",
+    "last-column-id",
+    "current-schema-id",
+    "default-spec-id",
+    "default-sort-order-id",
 )
 
 # What Iceberg's own catalogues store for new tables: the default of old ones differs.
@@ -51,16 +61,14 @@ def new_metadata(request: Document, *, uuid: str, location: str, time_ms: int) -
     fresh, ids = with_fresh_ids(schema)
     spec = _with_sources(request.get("partition-spec"), ids, field_id=None)
     order = _with_sources(request.get("write-order"), ids)
+    order["order-id"] = int(bool(order["fields"]))
     kept = {name: value for name, value in properties.items() if name not in _RESERVED}
     updates = [
         {"action": "add-schema", "schema": fresh},
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "add-spec", "spec": spec},
         {"action": "set-default-spec", "spec-id": -1},
-        {
-            "action": "add-sort-order",
-            "sort-order": {**order, "order-id": int(bool(order["fields"]))},
-        },
+        {"action": "add-sort-order", "sort-order": order},
         {"action": "set-default-sort-order", "sort-order-id": -1},
         {"action": "set-location", "location": location},
         {"action": "set-properties", "updates": {**_NEW_TABLES, **kept}},
@@ -74,12 +82,15 @@ def created_by_updates(updates: object, *, uuid: str, time_ms: int) -> Document:
     Raises:
         InvalidInputError: an update is malformed, or they do not make a whole table.
     """
-    versions = [
-        each["format-version"]
-        for each in checked(updates, list[Document], "field 'updates'")
-        if each.get("action") == "upgrade-format-version" and each.get("format-version")
-    ]
-    version = checked([*versions, _FORMAT_VERSION_DEFAULT][0], int, "field 'format-version'")
+    upgrade = next(
+        (
+            each
+            for each in checked(updates, list[dict[str, Any]], "field 'updates'")
+            if each.get("action") == "upgrade-format-version"
+        ),
+        {_FORMAT_VERSION: _FORMAT_VERSION_DEFAULT},
+    )
+    version = field(upgrade, _FORMAT_VERSION, int)
     made = apply_updates(_blank(version, uuid), updates, time_ms=time_ms)
     check_metadata(made)
     return made
@@ -89,36 +100,25 @@ def _blank(version: int, uuid: str) -> Document:
     """Return metadata without a schema, a spec and a sort order, which updates must add."""
     if not 1 <= version <= FORMAT_VERSION_MAX:
         raise InvalidInputError(f"format-version {version} is not from 1 to {FORMAT_VERSION_MAX}")
-    numbers = {} if version == 1 else {"last-sequence-number": 0}
-    rows = {} if version < 3 else {"next-row-id": 0}
-    return (
-        {
-            "format-version": version,
-            "table-uuid": uuid,
-            "last-updated-ms": 0,
-            "last-column-id": 0,
-            "schemas": [],
-            "current-schema-id": 0,
-            "partition-specs": [],
-            "default-spec-id": 0,
-            "last-partition-id": FIRST_PARTITION_ID - 1,
-            "sort-orders": [],
-            "default-sort-order-id": 0,
-            "properties": {},
-            "current-snapshot-id": None,
-            "refs": {},
-            "snapshots": [],
-            "statistics": [],
-            "partition-statistics": [],
-            "snapshot-log": [],
-            "metadata-log": [],
-        }
-        | numbers
-        | rows
-    )
+    return {
+        "format-version": version,
+        "table-uuid": uuid,
+        **dict.fromkeys(_ZEROS, 0),
+        "last-partition-id": FIRST_PARTITION_ID - 1,
+        **EMPTY_LISTS,
+        "schemas": [],
+        "partition-specs": [],
+        "sort-orders": [],
+        "properties": {},
+        "refs": {},
+        **({} if version == 1 else {"last-sequence-number": 0}),
+        **({} if version < 3 else {"next-row-id": 0}),
+    }
 
 
-def _with_sources(document: Document | None, ids: dict[int, int], **changed: None) -> Document:
+def _with_sources(
+    document: Document | None, ids: dict[int, int], **changed: None
+) -> dict[str, Any]:
     """Return a partition spec or sort order whose fields name the columns by their new IDs."""
     found = document or {"fields": []}
     fields = []

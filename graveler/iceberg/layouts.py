@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from graveler.errors import InvalidInputError
-from graveler.iceberg.schemas import Column
+from graveler.iceberg.schemas import TableColumn
 from graveler.iceberg.shapes import Document
 
 # IDs of partition fields begin here.
@@ -27,7 +27,7 @@ _WITHOUT_ORDER = frozenset({"geometry", "geography"})
 _WIDTH = re.compile(r"\[0*[1-9]\d{0,9}\]")
 
 
-def check_spec(spec: Document, columns: Mapping[int, Column]) -> None:
+def check_spec(spec: Document, columns: Mapping[int, TableColumn]) -> None:
     """Check that a partition spec applies to a schema with the columns.
 
     Raises:
@@ -49,7 +49,7 @@ def check_spec(spec: Document, columns: Mapping[int, Column]) -> None:
                 raise InvalidInputError(f"partition field {name!r} has a source in a list or map")
 
 
-def check_order(order: Document, columns: Mapping[int, Column]) -> None:
+def check_order(order: Document, columns: Mapping[int, TableColumn]) -> None:
     """Check that a sort order applies to a schema with the columns.
 
     Raises:
@@ -105,14 +105,14 @@ def _picked(spec: Document, names: tuple[str, ...]) -> list[list[object]]:
     return [[each[name] for name in names] for each in spec["fields"]]
 
 
-def _source(place: str, each: Document, columns: Mapping[int, Column]) -> Column:
+def _source(place: str, each: Document, columns: Mapping[int, TableColumn]) -> TableColumn:
     """Return the source of a field, to which its transform applies."""
     column = columns.get(each["source-id"])
     if column is None or not column.is_primitive:
         raise InvalidInputError(
             f"{place}: source-id {each['source-id']} is not the ID of a primitive column"
         )
-    name = re.match(r"\w*", each["transform"])[0]  # type: ignore[index]
+    name = each["transform"].partition("[")[0]
     if name in {"bucket", "truncate"} and not _WIDTH.fullmatch(each["transform"][len(name) :]):
         raise InvalidInputError(f"{place}: transform {each['transform']!r} needs a width above 0")
     if column.type not in _SOURCES.get(name, {column.type}) or (

@@ -14,7 +14,10 @@ MAIN = "main"
 # Clocks of writers differ. Iceberg's readers refuse logs whose times go back by more.
 _CLOCK_SKEW_MS_MAX = 60_000
 
-_LISTS = ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics")
+EMPTY_LISTS: Document = {
+    name: []
+    for name in ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics")
+}
 
 
 def read_metadata(document: object) -> Document:
@@ -27,9 +30,7 @@ def read_metadata(document: object) -> Document:
     found: dict[str, Any] = dict(checked(document, dict, "table metadata"))
     if found.get("format-version") == 1:
         _complete_version_1(found)
-    for name in _LISTS:
-        found.setdefault(name, [])
-    found.setdefault("properties", {})
+    found = {**EMPTY_LISTS, "properties": {}, **found}
     current = current_snapshot_id(found)
     main = {} if current is None else {MAIN: {"snapshot-id": current, "type": "branch"}}
     found.setdefault("refs", main)
@@ -75,7 +76,7 @@ def by_id(documents: Iterable[Document], name: str, value: int) -> Document:
         InvalidInputError: there is none, or several.
     """
     found = [each for each in documents if each[name] == value]
-    _require(len(found) == 1, f"{name} {value} names {len(found)} documents: it must name one")
+    _require(len(found) == 1, f"{name} {value} is the ID of {len(found)} documents, not of one")
     return found[0]
 
 

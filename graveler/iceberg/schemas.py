@@ -19,7 +19,7 @@ _VERSION_3 = {"timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A field at any depth of a schema: its type is a primitive's name, or struct, list or map.
 
     in_structs: only structs are around it. is_required: it and all fields around it are required.
@@ -37,16 +37,16 @@ class Column:
         return self.type not in {"struct", "list", "map", "variant"}
 
 
-_TOP = Column("", "struct", in_structs=True, is_required=True, initial_default=None)
+_TOP = TableColumn("", "struct", in_structs=True, is_required=True, initial_default=None)
 
 
-def columns_of(schema: Document) -> dict[int, Column]:
+def columns_of(schema: Document) -> dict[int, TableColumn]:
     """Return the columns of a schema by ID, outer ones first.
 
     Raises:
         InvalidInputError: two have one ID or one name, or a type is unknown.
     """
-    found: dict[int, Column] = {}
+    found: dict[int, TableColumn] = {}
     names: set[str] = set()
     for column_id, column in _columns_in(schema, _TOP, 0):
         if column_id in found or column.name in names:
@@ -58,7 +58,7 @@ def columns_of(schema: Document) -> dict[int, Column]:
     return found
 
 
-def check_schema(schema: Document, format_version: int) -> dict[int, Column]:
+def check_schema(schema: Document, format_version: int) -> dict[int, TableColumn]:
     """Return the columns of a schema that tables of the format version may have.
 
     Raises:
@@ -102,12 +102,14 @@ def with_fresh_ids(schema: Document) -> tuple[Document, dict[int, int]]:
     return fresh, ids
 
 
-def _columns_in(kind: Document, above: Column, depth: int) -> Iterator[tuple[int, Column]]:
+def _columns_in(
+    kind: Document, above: TableColumn, depth: int
+) -> Iterator[tuple[int, TableColumn]]:
     if depth > DEPTH_MAX:
         raise InvalidInputError(f"column {above.name!r} is nested deeper than {DEPTH_MAX} levels")
     for holder, id_name, type_name, name, is_required in _parts_of(kind):
         inner = holder[type_name]
-        column = Column(
+        column = TableColumn(
             f"{above.name}.{name}" if depth else name,
             _primitive(inner) if isinstance(inner, str) else inner["type"],
             above.in_structs and above.type == "struct",

@@ -15,7 +15,7 @@ from graveler.iceberg.layouts import (
     with_partition_ids,
 )
 from graveler.iceberg.metadata import by_id
-from graveler.iceberg.schemas import Column, check_schema, columns_of, is_same_schema
+from graveler.iceberg.schemas import TableColumn, check_schema, columns_of, is_same_schema
 from graveler.iceberg.shapes import (
     Document,
     EncryptedKey,
@@ -116,7 +116,7 @@ def _dropping(kind: Numbered) -> Update:
     return lambda draft, update: draft.drop(kind, field(update, f"{kind.id_name}s", list[int]))
 
 
-def _current_columns(draft: Draft) -> dict[int, Column]:
+def _current_columns(draft: Draft) -> dict[int, TableColumn]:
     current = draft.fields["current-schema-id"]
     return columns_of(by_id(draft.fields["schemas"], "schema-id", current))
 

@@ -146,16 +146,11 @@ def test_any_commit_makes_a_table_or_is_refused(updates):
 
 
 def test_deeply_nested_json_is_refused():
-    kind = "int"
     for depth in (90, 200, 5000):
-        for number in range(depth):
-            kind = {
-                "type": "list",
-                "element-id": number + 9,
-                "element": kind,
-                "element-required": True,
-            }
+        kind: object = "int"
+        for number in range(9, 9 + depth):
+            item = {"element-id": number, "element": kind, "element-required": True}
+            kind = {"type": "list", **item}
         asked = request(schema=schema(column(1000000, "deep", kind)))
         found = accepted(new_metadata, asked, uuid=UUID, location=LOCATION, time_ms=CREATED_MS)
         assert (found is None) == (depth > 100)
-        kind = "int"

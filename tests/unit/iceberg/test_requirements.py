@@ -1,5 +1,7 @@
 """Table requirements: a commit that another one overtook is refused, and told to retry."""
 
+from typing import Any
+
 import pytest
 
 from graveler.errors import ConflictError, InvalidInputError
@@ -9,7 +11,7 @@ from tests.support.checks.cases import for_each
 from tests.support.worlds.iceberg_tables import UUID, table, with_snapshots
 
 TABLE = with_snapshots(table(), 1, 2)
-HOLDING = [
+HOLDING: list[dict[str, Any]] = [
     {"type": "assert-table-uuid", "uuid": UUID.upper()},
     {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 2},
     {"type": "assert-ref-snapshot-id", "ref": "dev", "snapshot-id": None},
@@ -20,7 +22,7 @@ HOLDING = [
     {"type": "assert-default-spec-id", "default-spec-id": 0},
     {"type": "assert-default-sort-order-id", "default-sort-order-id": 0},
 ]
-FAILING = [
+FAILING: list[dict[str, Any]] = [
     {"type": "assert-create"},
     {"type": "assert-table-uuid", "uuid": UUID.replace("9", "8")},
     {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 1},
