@@ -44,7 +44,7 @@ def columns_of(schema: Document) -> dict[int, TableColumn]:
     """Return the columns of a schema by ID, outer ones first.
 
     Raises:
-        InvalidInputError: two have one ID or one name, or a type is unknown.
+        InvalidInputError: two have one ID or one name, or a type does not exist.
     """
     found: dict[int, TableColumn] = {}
     names: set[str] = set()
@@ -116,6 +116,8 @@ def _columns_in(
             above.is_required and is_required,
             holder.get("initial-default"),
         )
+        if column.type == "unknown" and is_required:
+            raise InvalidInputError(f"column {column.name!r} of type 'unknown' must be optional")
         yield holder[id_name], column
         if not isinstance(inner, str):
             yield from _columns_in(inner, column, depth + 1)
@@ -136,7 +138,7 @@ def _parts_of(kind: Document) -> Iterator[tuple[Document, str, str, str, bool]]:
 def _primitive(text: str) -> str:
     """Return the name of a primitive type, without its parameters."""
     if not _PRIMITIVE.fullmatch(text):
-        raise InvalidInputError(f"type {text!r} of a column is unknown")
+        raise InvalidInputError(f"type {text!r} of a column does not exist")
     return re.split(r"[\[(]", text)[0]
 
 

@@ -131,6 +131,7 @@ def test_unknown_fields_are_kept():
         ({"schema": schema(column(4, "name", "int"))}, "'name' with ID 4"),
         ({"schema": schema(column(4, "x", "variant"))}, "needs format version 3"),
         ({"schema": schema(column(4, "x", "int") | {"initial-default": 1})}, "format version 3"),
+        ({"schema": schema(column(4, "x", "unknown", required=True))}, "must be optional"),
         ({"schema": schema(**{"identifier-field-ids": [2]})}, "identifier-field-ids has 2"),
         ({"partition_spec": spec((9, "identity", "p"))}, "source-id 9"),
         ({"partition_spec": spec((3, "day", "p"))}, "'day' does not apply to type 'string'"),
