@@ -76,7 +76,8 @@ def by_id(documents: Iterable[Document], name: str, value: int) -> Document:
         InvalidInputError: there is none, or several.
     """
     found = [each for each in documents if each[name] == value]
-    _require(len(found) == 1, f"{name} {value} is the ID of {len(found)} documents, not of one")
+    if len(found) != 1:
+        raise InvalidInputError(f"{name} {value} must be the ID of one document, not {len(found)}")
     return found[0]
 
 
