@@ -4,7 +4,7 @@ Theory of operation. A message can be received when it is due: after its delay. 
 and not deleted, it is due again after the visibility timeout. Receives are counted. A message that
 is due again after the last allowed receive moves to the dead-letter queue. Of two groups, the one
 with fewer messages in flight comes first. One process owns the file. Its threads share one
-connection under one lock, and receivers wait on that lock.
+connection under one lock. A message that becomes due wakes the receivers of its queue only.
 """
 
 import logging
@@ -117,7 +117,8 @@ class Queues:
     ) -> None:
         self.queues = {queue.name: queue for queue in queues}
         self._now_s = now_s
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._due = {name: threading.Condition(self._lock) for name in self.queues}
         # Autocommit: every statement here is a transaction.
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode=WAL")
@@ -142,7 +143,8 @@ class Queues:
         name = self._queue(queue).name
         now_ms = self._now_ms()
         row = (str(uuid4()), name, body, now_ms, now_ms + delay_s * 1000, group)
-        self._change(
+        self._make_due(
+            name,
             "INSERT INTO messages (id, queue, body, sent_ms, due_ms, message_group)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             row,
@@ -169,7 +171,7 @@ class Queues:
         if timeout_s is None:
             timeout_s = settings.visibility_timeout_s
         deadline_s = time.monotonic() + wait_s
-        with self._changed:
+        with self._lock:
             while True:
                 self._bury(settings)
                 if taken := self._take(queue, messages_max, timeout_s):
@@ -177,7 +179,7 @@ class Queues:
                 left_s = deadline_s - time.monotonic()
                 if left_s <= 0:
                     return []
-                self._changed.wait(min(left_s, self._next_due_s(queue)))
+                self._due[queue].wait(min(left_s, self._next_due_s(queue)))
 
     def delete(self, queue: str, receipt: str) -> None:
         """Delete the message of the receipt, unless it was received again since.
@@ -186,7 +188,10 @@ class Queues:
             UnknownQueueError: there is no such queue.
         """
         name = self._queue(queue).name
-        self._change("DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt))
+        with self._lock:
+            self._database.execute(
+                "DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt)
+            )
 
     def purge(self, queue: str) -> None:
         """Delete all messages of the queue.
@@ -194,7 +199,9 @@ class Queues:
         Raises:
             UnknownQueueError: there is no such queue.
         """
-        self._change("DELETE FROM messages WHERE queue = ?", (self._queue(queue).name,))
+        name = self._queue(queue).name
+        with self._lock:
+            self._database.execute("DELETE FROM messages WHERE queue = ?", (name,))
 
     def set_due(self, queue: str, receipt: str, delay_s: int) -> None:
         """Make the message of the receipt due again in delay_s seconds.
@@ -203,7 +210,8 @@ class Queues:
             UnknownQueueError: there is no such queue.
         """
         name = self._queue(queue).name
-        self._change(
+        self._make_due(
+            name,
             "UPDATE messages SET due_ms = ? WHERE queue = ? AND receipt = ?",
             (self._now_ms() + delay_s * 1000, name, receipt),
         )
@@ -213,10 +221,12 @@ class Queues:
 
         counts says whether the receive counts.
         """
-        self._change(
+        name = self._queue(queue).name
+        self._make_due(
+            name,
             "UPDATE messages SET due_ms = ?, receipt = '', receives = receives - ?"
             " WHERE queue = ? AND receipt != '' AND due_ms > ?",
-            (self._now_ms(), 0 if counts else 1, self._queue(queue).name, self._now_ms()),
+            (self._now_ms(), 0 if counts else 1, name, self._now_ms()),
         )
 
     def counts(self, queue: str) -> MessageCounts:
@@ -226,7 +236,7 @@ class Queues:
             UnknownQueueError: there is no such queue.
         """
         now_ms = self._now_ms()
-        with self._changed:
+        with self._lock:
             row = self._database.execute(
                 "SELECT count(*) FILTER (WHERE due_ms <= ?),"
                 " count(*) FILTER (WHERE due_ms > ? AND receipt != ''),"
@@ -242,10 +252,10 @@ class Queues:
         except KeyError:
             raise UnknownQueueError(f"there is no queue {name!r}") from None
 
-    def _change(self, statement: str, values: tuple[object, ...]) -> None:
-        with self._changed:
+    def _make_due(self, queue: str, statement: str, values: tuple[object, ...]) -> None:
+        with self._lock:
             self._database.execute(statement, values)
-            self._changed.notify_all()
+            self._due[queue].notify_all()
 
     def _take(self, queue: str, messages_max: int, timeout_s: int) -> list[Message]:
         now_ms = self._now_ms()
