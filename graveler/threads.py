@@ -1,11 +1,13 @@
 """Threads that run work in the context of its submitter."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -32,3 +34,16 @@ def begun(executor: Executor | None, work: Callable[[], T]) -> Callable[[], T]:
         return work
     future = executor.submit(work)
     return lambda: work() if future.cancel() else future.result()
+
+
+def begun_ahead(
+    pool: Executor, work: Callable[[S], T], items: Iterable[S], ahead: int
+) -> Iterator[tuple[S, Future[T]]]:
+    """Yield the items in their order, with the work on each; that on `ahead` more has begun."""
+    held: deque[tuple[S, Future[T]]] = deque()
+    for item in items:
+        held.append((item, pool.submit(work, item)))
+        if len(held) > ahead:
+            yield held.popleft()
+    while held:
+        yield held.popleft()

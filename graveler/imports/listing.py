@@ -7,9 +7,7 @@ different destinations are listed one after another. A resumed import begins eac
 last path that it has. Single objects are one sorted stream, in which the next ones are read ahead.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from heapq import merge
 from typing import NamedTuple
 
@@ -21,7 +19,7 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.ports import ListedObject, ObjectStore
-from graveler.threads import ContextThreads
+from graveler.threads import ContextThreads, begun_ahead
 
 # Single objects to read at a time; S3 takes some 20 ms for each.
 _OBJECTS_AT_ONCE = 16
@@ -102,20 +100,15 @@ def _single(objects: ObjectStore, singles: Sequence[tuple[bytes, int, str]]) -> 
     """Yield the single objects with these paths, orders and URIs."""
     first_path, first_order, _ = singles[0]
     yield _Found(first_path, first_order, None)
-    ahead: deque[tuple[bytes, int, Future[ListedObject]]] = deque()
 
-    def found() -> _Found:
-        path, order, listed = ahead.popleft()
-        return _Found(path, order, _value_of(listed.result()))
+    def existing(single: tuple[bytes, int, str]) -> ListedObject:
+        return _existing(objects, single[2])
 
     pool = ContextThreads(_OBJECTS_AT_ONCE)
     try:
-        for path, order, uri in singles:
-            ahead.append((path, order, pool.submit(_existing, objects, uri)))
-            if len(ahead) == 2 * _OBJECTS_AT_ONCE:
-                yield found()
-        while ahead:
-            yield found()
+        ahead = 2 * _OBJECTS_AT_ONCE - 1
+        for (path, order, _), listed in begun_ahead(pool, existing, singles, ahead):
+            yield _Found(path, order, _value_of(listed.result()))
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -1,11 +1,11 @@
 """Committed files that a task fetches while it works on those before them."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from graveler.retention.ranges import ReadFile
+from graveler.threads import begun_ahead
 
 T = TypeVar("T")
 
@@ -23,15 +23,14 @@ class FilesAhead:
 
     def before(self, items: Iterable[T], id_of: Callable[[T], str]) -> Iterator[T]:
         """Yield the items, whose IDs differ; the files of each and of some after it are begun."""
-        held: deque[T] = deque()
+
+        def content(item: T) -> bytes:
+            return self._read_file(self._namespace, id_of(item))
+
         with ThreadPoolExecutor(FILES_AHEAD) as pool:
-            for item in items:
-                file_id = id_of(item)
-                self._begun[file_id] = pool.submit(self._read_file, self._namespace, file_id)
-                held.append(item)
-                if len(held) > FILES_AHEAD:
-                    yield held.popleft()
-            yield from held
+            for item, begun in begun_ahead(pool, content, items, FILES_AHEAD):
+                self._begun[id_of(item)] = begun
+                yield item
 
     def read(self, _namespace: str, file_id: str) -> bytes:
         """Return the content of an item's file; raises what `read_file` raised."""
