@@ -143,11 +143,11 @@ class Queues:
         name = self._queue(queue).name
         now_ms = self._now_ms()
         row = (str(uuid4()), name, body, now_ms, now_ms + delay_s * 1000, group)
-        self._make_due(
-            name,
+        self._change(
             "INSERT INTO messages (id, queue, body, sent_ms, due_ms, message_group)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             row,
+            wakes=name,
         )
         return row[0]
 
@@ -188,10 +188,7 @@ class Queues:
             UnknownQueueError: there is no such queue.
         """
         name = self._queue(queue).name
-        with self._lock:
-            self._database.execute(
-                "DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt)
-            )
+        self._change("DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt))
 
     def purge(self, queue: str) -> None:
         """Delete all messages of the queue.
@@ -199,9 +196,7 @@ class Queues:
         Raises:
             UnknownQueueError: there is no such queue.
         """
-        name = self._queue(queue).name
-        with self._lock:
-            self._database.execute("DELETE FROM messages WHERE queue = ?", (name,))
+        self._change("DELETE FROM messages WHERE queue = ?", (self._queue(queue).name,))
 
     def set_due(self, queue: str, receipt: str, delay_s: int) -> None:
         """Make the message of the receipt due again in delay_s seconds.
@@ -210,10 +205,10 @@ class Queues:
             UnknownQueueError: there is no such queue.
         """
         name = self._queue(queue).name
-        self._make_due(
-            name,
+        self._change(
             "UPDATE messages SET due_ms = ? WHERE queue = ? AND receipt = ?",
             (self._now_ms() + delay_s * 1000, name, receipt),
+            wakes=name,
         )
 
     def take_back(self, queue: str, *, counts: bool) -> None:
@@ -222,11 +217,11 @@ class Queues:
         counts says whether the receive counts.
         """
         name = self._queue(queue).name
-        self._make_due(
-            name,
+        self._change(
             "UPDATE messages SET due_ms = ?, receipt = '', receives = receives - ?"
             " WHERE queue = ? AND receipt != '' AND due_ms > ?",
             (self._now_ms(), 0 if counts else 1, name, self._now_ms()),
+            wakes=name,
         )
 
     def counts(self, queue: str) -> MessageCounts:
@@ -252,10 +247,12 @@ class Queues:
         except KeyError:
             raise UnknownQueueError(f"there is no queue {name!r}") from None
 
-    def _make_due(self, queue: str, statement: str, values: tuple[object, ...]) -> None:
+    def _change(self, statement: str, values: tuple[object, ...], wakes: str | None = None) -> None:
+        """Change messages; wakes names the queue in which one may be due, or due earlier."""
         with self._lock:
             self._database.execute(statement, values)
-            self._due[queue].notify_all()
+            if wakes is not None:
+                self._due[wakes].notify_all()
 
     def _take(self, queue: str, messages_max: int, timeout_s: int) -> list[Message]:
         now_ms = self._now_ms()
@@ -277,6 +274,8 @@ class Queues:
             " WHERE queue = ? AND due_ms <= ? AND receives >= ? RETURNING id, body",
             (queue.dead_letters, queue.name, self._now_ms(), queue.receives_max),
         ).fetchall()
+        if buried:
+            self._due[queue.dead_letters].notify_all()
         for message_id, body in buried:
             logger.error(
                 "message %s failed %d times and is now in the queue %s: %s",
