@@ -7,8 +7,15 @@ from graveler.iceberg.draft import number_property
 from graveler.iceberg.layouts import FIRST_PARTITION_ID
 from graveler.iceberg.metadata import EMPTY_LISTS, check_metadata
 from graveler.iceberg.schemas import check_schema, with_fresh_ids
-from graveler.iceberg.shapes import CreateTableRequest, Document, checked, field, stored
-from graveler.iceberg.updates import FORMAT_VERSION_MAX, apply_updates
+from graveler.iceberg.shapes import (
+    FORMAT_VERSION_MAX,
+    CreateTableRequest,
+    Document,
+    checked,
+    field,
+    stored,
+)
+from graveler.iceberg.updates import apply_updates
 
 _FORMAT_VERSION = "format-version"
 _FORMAT_VERSION_DEFAULT = 2

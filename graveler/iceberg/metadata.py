@@ -58,7 +58,7 @@ def check_metadata(metadata: Document) -> None:
     columns = check_schema(schema, version)
     check_spec(spec, columns)
     check_order(order, columns)
-    _check_snapshots(shape)
+    _check_snapshots(shape, current_snapshot_id(metadata))
     _check_times("snapshot-log", shape.snapshot_log, shape.last_updated_ms)
     _check_times("metadata-log", shape.metadata_log, shape.last_updated_ms)
 
@@ -107,7 +107,7 @@ def _fields(specs: Iterable[StoredSpec]) -> list[PartitionField]:
     return [each for spec in specs for each in spec.fields]
 
 
-def _check_snapshots(shape: TableMetadata) -> None:
+def _check_snapshots(shape: TableMetadata, current: int | None) -> None:
     ids = {each.snapshot_id for each in shape.snapshots}
     _require(len(ids) == len(shape.snapshots), "two snapshots have the same snapshot-id")
     for snapshot in shape.snapshots:
@@ -130,7 +130,6 @@ def _check_snapshots(shape: TableMetadata) -> None:
             or (ref.min_snapshots_to_keep is None and ref.max_snapshot_age_ms is None),
             f"tag {name!r} has a setting of branches",
         )
-    current = None if shape.current_snapshot_id == -1 else shape.current_snapshot_id
     _require(current is None or current in ids, f"current snapshot {current} is unknown")
     main = shape.refs.get(MAIN)
     _require(

@@ -14,6 +14,8 @@ Document = Mapping[str, Any]
 # Deeper documents could exhaust the stack of a reader.
 DEPTH_MAX = 100
 
+FORMAT_VERSION_MAX = 3
+
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -154,7 +156,7 @@ class MetadataLogEntry(_Shape):
 
 
 class TableMetadata(_Shape):
-    format_version: Annotated[int, Meta(ge=1, le=3)]
+    format_version: Annotated[int, Meta(ge=1, le=FORMAT_VERSION_MAX)]
     location: Annotated[str, Meta(min_length=1)]
     last_updated_ms: Int64
     last_column_id: Int32

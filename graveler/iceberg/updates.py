@@ -17,6 +17,7 @@ from graveler.iceberg.layouts import (
 from graveler.iceberg.metadata import by_id
 from graveler.iceberg.schemas import TableColumn, check_schema, columns_of, is_same_schema
 from graveler.iceberg.shapes import (
+    FORMAT_VERSION_MAX,
     Document,
     EncryptedKey,
     PartitionSpec,
@@ -28,8 +29,6 @@ from graveler.iceberg.shapes import (
     field,
     stored,
 )
-
-FORMAT_VERSION_MAX = 3
 
 Update = Callable[[Draft, Document], None]
 

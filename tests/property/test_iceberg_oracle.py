@@ -60,6 +60,12 @@ def ids(metadata, name, key):
     return [each[key] for each in metadata[name]]
 
 
+def added_and_chosen(draw, added, choice, id_name, number):
+    """Return the addition of the number, and perhaps the choice of that or another one."""
+    chosen = {"action": choice, id_name: draw(st.sampled_from([-1, number, 0, 9]))}
+    return [added, chosen][: draw(st.integers(1, 2))]
+
+
 @st.composite
 def commits(draw, base):
     """Draw the updates of a commit, most of which apply to the table."""
@@ -80,11 +86,8 @@ def schemas(draw, base):
     new = schema(*added, **{"schema-id": number})
     if draw(st.booleans()):
         new["fields"] = [each for each in new["fields"] if each["id"] != draw(st.integers(2, 3))]
-    choice = {
-        "action": "set-current-schema",
-        "schema-id": draw(st.sampled_from([-1, number, 0, 9])),
-    }
-    return [{"action": "add-schema", "schema": new}, choice][: draw(st.integers(1, 2))]
+    added = {"action": "add-schema", "schema": new}
+    return added_and_chosen(draw, added, "set-current-schema", "schema-id", number)
 
 
 @st.composite
@@ -94,8 +97,8 @@ def specs(draw, base):
     field = (draw(st.integers(1, 4)), draw(st.sampled_from(TRANSFORMS)), name)
     first = 1000 if base["format-version"] == 1 else base["last-partition-id"] + 1
     new = {**spec(field, first_id=first), "spec-id": number}
-    choice = {"action": "set-default-spec", "spec-id": draw(st.sampled_from([-1, number, 0, 9]))}
-    return [{"action": "add-spec", "spec": new}, choice][: draw(st.integers(1, 2))]
+    added = {"action": "add-spec", "spec": new}
+    return added_and_chosen(draw, added, "set-default-spec", "spec-id", number)
 
 
 @st.composite
@@ -104,11 +107,8 @@ def orders(draw, base):
     new = order(draw(st.integers(1, 4)), number, direction=draw(st.sampled_from(["asc", "desc"])))
     # The width makes it a new one.
     new["fields"][0]["transform"] = draw(st.sampled_from(["bucket", "truncate"])) + f"[{number}]"
-    choice = {
-        "action": "set-default-sort-order",
-        "sort-order-id": draw(st.sampled_from([-1, number, 0, 9])),
-    }
-    return [{"action": "add-sort-order", "sort-order": new}, choice][: draw(st.integers(1, 2))]
+    added = {"action": "add-sort-order", "sort-order": new}
+    return added_and_chosen(draw, added, "set-default-sort-order", "sort-order-id", number)
 
 
 @st.composite
