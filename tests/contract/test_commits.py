@@ -5,12 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.model import Commit, CommitID, Repository
-from tests.contract.conftest import (
-    Stores,
-    create,
-    main_of,
-    new_commit,
-)
+from tests.contract.conftest import Stores, create, main_of, new_commit
 
 LONG_PREFIXES = [pytest.param(each, marks=pytest.mark.long) for each in ("0", "f")]
 

@@ -8,12 +8,7 @@ import pytest
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.model import Repository
 from graveler.times import NS_PER_S
-from tests.contract.conftest import (
-    DynamoDBStores,
-    create,
-    main_of,
-    new_event,
-)
+from tests.contract.conftest import DynamoDBStores, create, main_of, new_event
 from tests.contract.test_hook_runs import new_run
 from tests.contract.test_tasks import NOW_NS, new_task
 from tests.contract.test_uploads import DONE, new_upload

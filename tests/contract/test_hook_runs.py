@@ -10,12 +10,7 @@ from graveler.model import Branch, CommitID, Repository, Tag
 from graveler.model.hooks import HookRun, HookStatus, Run, run_id
 from graveler.model.tasks import Task, TaskKind, TaskStart
 from graveler.times import NS_PER_S
-from tests.contract.conftest import (
-    Stores,
-    main_of,
-    new_event,
-    new_token,
-)
+from tests.contract.conftest import Stores, main_of, new_event, new_token
 
 NOW_NS = 1_900_000_000 * NS_PER_S
 

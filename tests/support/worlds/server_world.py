@@ -77,8 +77,8 @@ def _observer(observe: Callable[[str], None]) -> Callable[..., None]:
 class ServerWorld:
     """Stores by their endpoints, so that another process can open them.
 
-    The server of DynamoDB is one for all tests: a suffix names tables of one's own. Without an S3 endpoint, objects and committed files stay in this process. The export queue
-    always does.
+    Without an S3 endpoint, objects and committed files stay in this process. The export queue
+    always does. All tests share one DynamoDB; a suffix names tables of one's own.
     """
 
     dynamodb_endpoint: str
