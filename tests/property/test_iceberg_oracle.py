@@ -60,10 +60,10 @@ def ids(metadata, name, key):
     return [each[key] for each in metadata[name]]
 
 
-def added_and_chosen(draw, added, choice, id_name, number):
+def added_and_chosen(draw, addition, choice, id_name, number):
     """Return the addition of the number, and perhaps the choice of that or another one."""
     chosen = {"action": choice, id_name: draw(st.sampled_from([-1, number, 0, 9]))}
-    return [added, chosen][: draw(st.integers(1, 2))]
+    return [addition, chosen][: draw(st.integers(1, 2))]
 
 
 @st.composite
@@ -86,8 +86,8 @@ def schemas(draw, base):
     new = schema(*added, **{"schema-id": number})
     if draw(st.booleans()):
         new["fields"] = [each for each in new["fields"] if each["id"] != draw(st.integers(2, 3))]
-    added = {"action": "add-schema", "schema": new}
-    return added_and_chosen(draw, added, "set-current-schema", "schema-id", number)
+    addition = {"action": "add-schema", "schema": new}
+    return added_and_chosen(draw, addition, "set-current-schema", "schema-id", number)
 
 
 @st.composite
@@ -97,8 +97,8 @@ def specs(draw, base):
     field = (draw(st.integers(1, 4)), draw(st.sampled_from(TRANSFORMS)), name)
     first = 1000 if base["format-version"] == 1 else base["last-partition-id"] + 1
     new = {**spec(field, first_id=first), "spec-id": number}
-    added = {"action": "add-spec", "spec": new}
-    return added_and_chosen(draw, added, "set-default-spec", "spec-id", number)
+    addition = {"action": "add-spec", "spec": new}
+    return added_and_chosen(draw, addition, "set-default-spec", "spec-id", number)
 
 
 @st.composite
@@ -107,8 +107,8 @@ def orders(draw, base):
     new = order(draw(st.integers(1, 4)), number, direction=draw(st.sampled_from(["asc", "desc"])))
     # The width makes it a new one.
     new["fields"][0]["transform"] = draw(st.sampled_from(["bucket", "truncate"])) + f"[{number}]"
-    added = {"action": "add-sort-order", "sort-order": new}
-    return added_and_chosen(draw, added, "set-default-sort-order", "sort-order-id", number)
+    addition = {"action": "add-sort-order", "sort-order": new}
+    return added_and_chosen(draw, addition, "set-default-sort-order", "sort-order-id", number)
 
 
 @st.composite
