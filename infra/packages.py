@@ -26,6 +26,8 @@ _OF_OTHERS = (
     "graveler_functions/task_messages.py",
     "graveler_functions/telemetry.py",
 )
+_OF_HTTP = "graveler_functions/http"
+_BEHIND_HTTP = frozenset({"api", "iceberg"})
 _WEB = "web"
 _OF_WEB = (
     "graveler_functions/__init__.py",
@@ -70,7 +72,9 @@ def function_code(name: str) -> str:
     path = layers.OUTPUT / f"graveler-function-{name}.zip"
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as folder:
-        for source in (*(_OF_WEB if name == _WEB else _OF_OTHERS), f"graveler_functions/{name}"):
+        shared = _OF_WEB if name == _WEB else _OF_OTHERS
+        of_http = (_OF_HTTP,) if name in _BEHIND_HTTP else ()
+        for source in (*shared, *of_http, f"graveler_functions/{name}"):
             copy_sources(layers.ROOT / source, Path(folder) / source)
         if name == _WEB:
             shutil.copytree(layers.ROOT / _PAGE, Path(folder) / _PAGE, dirs_exist_ok=True)

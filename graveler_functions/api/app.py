@@ -13,33 +13,29 @@ an app holds nothing of a request.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 from urllib.parse import unquote
 
-from graveler.aws import deadlines
 from graveler.engine import Engine
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
     StillRunningError,
-    ThrottledError,
-    TooLargeError,
-    UnknownOutcomeError,
 )
 from graveler.http import cross_site, s3_requests, waiting
 from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
 from graveler.http.rights import Authorizer
-from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
 from graveler.ports import AccountStore, IdentityService
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.frequent_operations import FREQUENT
-from graveler_functions.api.request import (
-    ApiServices,
+from graveler_functions.api.request import ApiServices, Request
+from graveler_functions.api.routing import ApiOperation, Route, Template
+from graveler_functions.api.settings import ApiSettings
+from graveler_functions.api.unserved import UNSERVED, refusal_of
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
+from graveler_functions.http.events import (
     Event,
-    Request,
     cookies_of,
     encoded_path_of,
     method_of,
@@ -47,12 +43,9 @@ from graveler_functions.api.request import (
     sent_path_of,
     source_address_of,
 )
-from graveler_functions.api.routing import ApiOperation, Route, RouteTable, Template
-from graveler_functions.api.settings import ApiSettings
-from graveler_functions.api.unserved import UNSERVED, refusal_of
+from graveler_functions.http.route_table import RouteTable
+from graveler_functions.http.serving import App, as_answered, serve
 from graveler_functions.telemetry import Telemetry, TelemetryRecord
-
-App = Callable[[Event, Any], dict[str, Any]]
 
 API_PREFIX = "/api/v1"
 
@@ -118,25 +111,10 @@ def build_app(
         except Exception as error:  # noqa: BLE001 - every failure has an answer
             if isinstance(error, CorruptDataError):
                 engine.committed.forget()  # a corrupt file may have been repaired since
-            record.error = _as_answered(event, error)
+            record.error = as_answered(event, error)
             return _of_error(event, record.error)
 
-    def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
-        with (
-            logged.record("request", context, **_facts_of(event)) as record,
-            deadlines.within(REQUEST_S_MAX),
-        ):
-            encodings = (event.get("headers") or {}).get("accept-encoding", "")
-            answer = respond(event, record).for_gateway(takes_gzip="gzip" in encodings)
-            if not answers.fits_payload(answer):
-                answer = _too_large(record).for_gateway(takes_gzip=False)
-            answer["headers"]["X-Request-ID"] = request_id_of(event)
-            if method_of(event) == "HEAD":
-                _drop_body(answer)
-            record.status = answer["statusCode"]
-        return answer
-
-    return app
+    return serve(logged, respond, answers.of_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,22 +191,6 @@ def _bound(route: Route, template: Template, services: ApiServices) -> _Call:
     return call
 
 
-def _facts_of(event: Event) -> dict[str, str]:
-    """Return the facts to log about any request.
-
-    They leave out the path, which may hold an access key's ID, and the query, which may hold
-    anything.
-    """
-    about = event["requestContext"]
-    return {
-        "request_id": request_id_of(event),
-        "gateway_request_id": about.get("requestId", ""),
-        "method": method_of(event),
-        "ip": source_address_of(event),
-        "user_agent": (event.get("headers") or {}).get("user-agent", ""),
-    }
-
-
 def _user_of(event: Event, services: ApiServices) -> str:
     headers, cookies = event.get("headers") or {}, cookies_of(event)
     authorization = headers.get("authorization")
@@ -297,32 +259,6 @@ def _of_no_gateway(path: str, request_id: str) -> ApiAnswer:
     return answers.of_text(
         document, s3_requests.CONTENT_TYPE, 501, {"x-amz-request-id": request_id}
     )
-
-
-def _drop_body(answer: dict[str, Any]) -> None:
-    """Make it an answer to HEAD. An error loses its type, too: the web UI would parse the body."""
-    answer["body"] = ""
-    if answer["statusCode"] >= 400:
-        answer["headers"].pop("Content-Type", None)
-
-
-def _too_large(record: TelemetryRecord) -> ApiAnswer:
-    remedy = "request a smaller amount or fewer parts, or accept gzip"
-    error = TooLargeError(f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: {remedy}")
-    record.error = error
-    return answers.of_error(error)
-
-
-def _as_answered(event: Event, error: Exception) -> Exception:
-    """Return the error to answer.
-
-    A client repeats a throttled request. If the request may have made its change, the client must
-    read before it repeats.
-    """
-    is_change = method_of(event) not in {"GET", "HEAD"}
-    if isinstance(error, ThrottledError) and is_change and deadlines.may_have_written():
-        return UnknownOutcomeError(error.message)
-    return error
 
 
 def _of_error(event: Event, error: BaseException) -> ApiAnswer:

@@ -15,10 +15,10 @@ from dataclasses import replace
 from graveler.errors import AuthenticationError, GravelerError
 from graveler.http.errors import status_of
 from graveler.model.audit import AuditRecord
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization.checks import Needs, NeedsOfOthers
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Template
+from graveler_functions.http.answers import ApiAnswer
 
 
 def recorded(

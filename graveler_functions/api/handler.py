@@ -12,8 +12,8 @@ with without_garbage_collection():
 
     from graveler.aws import wiring
     from graveler_functions.api.app import build_app
-    from graveler_functions.api.rest_api import for_both_apis
     from graveler_functions.api.settings import ApiSettings
+    from graveler_functions.http.rest_api import for_both_apis
 
 
 @lru_cache(maxsize=1)

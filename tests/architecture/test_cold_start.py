@@ -15,7 +15,7 @@ from tests.architecture.test_portability import ROOT
 
 # What a handler imports. The API's own also connects to the stores.
 MODULES = {
-    "api": "graveler_functions.api.app, graveler_functions.api.rest_api, graveler_functions.api.settings, graveler.aws.wiring",
+    "api": "graveler_functions.api.app, graveler_functions.http.rest_api, graveler_functions.api.settings, graveler.aws.wiring",
     **{
         name: f"graveler_functions.{name}.handler"
         for name in ("cleanup", "events", "export", "slices", "tasks")

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from graveler.model import Branch, StagingToken
-from graveler_functions.api.request import encoded_path_of
 from graveler_functions.api.unserved import UNSERVED
+from graveler_functions.http.events import encoded_path_of
 from tests.fuzz.drafts import AUTHORIZATION, Draft, draft_of, event_of
 from tests.fuzz.endpoint import Endpoint
 from tests.fuzz.mutations import mutate

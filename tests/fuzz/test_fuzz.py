@@ -3,7 +3,8 @@
 import pytest
 
 from graveler.errors import NotFoundError
-from graveler_functions.api import answers, app
+from graveler_functions.api import app
+from graveler_functions.http import answers
 from tests.fuzz.drafts import draft_of
 from tests.fuzz.machine import judged, run
 from tests.support.worlds.prepared_lake import prepared

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote
 import msgspec
 import pytest
 
-from graveler_functions.api.rest_api import for_both_apis
+from graveler_functions.http.rest_api import for_both_apis
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import SECRET, ApiClient, event
 

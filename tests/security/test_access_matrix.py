@@ -9,11 +9,11 @@ import pytest
 
 from graveler.model.tasks import TaskKind
 from graveler_functions.api.all_operations import TEMPLATES
-from graveler_functions.api.answers import empty
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
 from graveler_functions.api.routing import Operations
 from graveler_functions.api.settings import ApiSettings
 from graveler_functions.api.unserved import UNSERVED
+from graveler_functions.http.answers import empty
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import SETUP_TOKEN, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying

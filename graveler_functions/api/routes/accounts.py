@@ -11,12 +11,13 @@ from graveler.http.schemas.users import UserRow
 from graveler.operations.accounts import installation
 from graveler.operations.accounts.users import check_name
 from graveler.ports import Credential, User
-from graveler_functions.api import answers, key_pairs, session_cookie
-from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api import key_pairs, session_cookie
 from graveler_functions.api.authorization.checks import Public
 from graveler_functions.api.contract import header
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -9,13 +9,13 @@ from graveler.http.schemas import audit as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.model.audit import OUTCOMES
 from graveler.operations.accounts import auditing
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import AFTER, AMOUNT, choice, text, unix_time
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

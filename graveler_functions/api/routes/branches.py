@@ -7,8 +7,6 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import Ref, ref_row
 from graveler.http.write_conditions import required_tags
 from graveler.operations import branches, replays
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import heads_need
@@ -25,6 +23,8 @@ from graveler_functions.api.contract import (
 )
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

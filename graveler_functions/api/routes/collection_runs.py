@@ -6,14 +6,14 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.retention import CheckedRules, Rules, rules_of
 from graveler.operations import collection_runs, retention
 from graveler.retention.rules import is_stored_as_none
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import deferred_checks
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import AFTER, AMOUNT
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

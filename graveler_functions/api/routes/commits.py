@@ -7,8 +7,6 @@ from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
 from graveler.model.tasks import TaskKind
 from graveler.operations import commit_records, commits
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import OF_ITS_TASK, status_need
@@ -25,6 +23,8 @@ from graveler_functions.api.contract import (
 )
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

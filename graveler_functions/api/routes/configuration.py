@@ -4,13 +4,13 @@ from graveler.access.actions import Action
 from graveler.http.schemas import configuration as schemas
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.version import VERSION
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, Public, SignedIn
 from graveler_functions.api.contract import TEXT, header
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -8,14 +8,14 @@ from graveler.http.write_conditions import non_empty_header
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import BYTES, PATH, PRESIGN, header
 from graveler_functions.api.presigning import presigned_get
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -5,13 +5,14 @@ from graveler.http.schemas import credentials as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.accounts import users
 from graveler.ports import Credential
-from graveler_functions.api import answers, key_pairs
-from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api import key_pairs
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import PAGE
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -6,14 +6,14 @@ from graveler.model.tasks import Task, TaskKind
 from graveler.operations import dumps
 from graveler.operations.tasks import requests as tasks
 from graveler.times import rfc3339
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import DUMP_ACTIONS, RESTORE_ACTIONS
 from graveler_functions.api.contract import WAITING, required_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

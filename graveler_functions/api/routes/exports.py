@@ -10,13 +10,13 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.http.write_conditions import required_checksum
 from graveler.model.settings import checksum_of
 from graveler.operations.exports import requests
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import CHANGE, FORCE, IF_MATCH
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -3,8 +3,6 @@
 from graveler.access.actions import Action
 from graveler.http.schemas import imports as schemas
 from graveler.operations import imports
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import (
@@ -15,6 +13,8 @@ from graveler_functions.api.authorization.deferred_checks import (
 from graveler_functions.api.contract import required_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

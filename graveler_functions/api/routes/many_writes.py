@@ -9,8 +9,6 @@ from graveler.http.schemas import staging as schemas
 from graveler.http.schemas.objects import PathList
 from graveler.limits import LINKS_BODY_BYTES_MAX
 from graveler.operations import links
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import NeedsOneOf, On
 from graveler_functions.api.authorization.deferred_checks import check_import
@@ -20,6 +18,8 @@ from graveler_functions.api.presigning import object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.staging import new_location, stored_data
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

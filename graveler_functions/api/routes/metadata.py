@@ -6,14 +6,14 @@ from graveler.http import untrusted
 from graveler.http.schemas import metadata as schemas
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import committed_files
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import BYTES, PRESIGN
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.content import CONTENT_BYTES_MAX
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

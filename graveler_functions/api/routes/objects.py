@@ -15,8 +15,6 @@ from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
 from graveler.staging.listing import CommonPrefix
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsOneOf, On
 from graveler_functions.api.authorization.deferred_checks import check_import, reading_need
@@ -38,6 +36,8 @@ from graveler_functions.api.many_objects import error_rows, split_by_right
 from graveler_functions.api.presigning import object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -8,13 +8,13 @@ from graveler.http.write_conditions import required_checksum
 from graveler.model import Page
 from graveler.model.settings import checksum_of
 from graveler.operations.accounts import policies
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import IF_MATCH, PAGE, flag
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

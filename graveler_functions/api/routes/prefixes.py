@@ -9,13 +9,13 @@ from graveler.http.schemas.tasks import TaskCreated
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
 from graveler.operations.prefixes.restoring import start_deletion, start_restore
 from graveler.operations.prefixes.totals import total
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import AFTER, CHANGE, PREFIX, given_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -5,14 +5,14 @@ from graveler.http.schemas import presigned as schemas
 from graveler.http.schemas.fields import cursor_of, path_of_cursor, text_of
 from graveler.http.schemas.listings import Pagination
 from graveler.operations import matching_objects
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import AFTER, AMOUNT, required_text
 from graveler_functions.api.presigning import expiry_s, presigned_get
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -10,13 +10,13 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.messages import Refusal
 from graveler.operations.accounts import users
 from graveler.ports import AccountStore, ExternalPrincipal, IdentityService
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, Public
 from graveler_functions.api.contract import PAGE, required_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -6,13 +6,13 @@ from graveler.http.schemas import protection as schemas
 from graveler.http.write_conditions import required_checksum
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import IF_MATCH
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

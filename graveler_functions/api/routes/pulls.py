@@ -6,8 +6,6 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import Merge, MergeResult
 from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls, reviews
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import commit_need
@@ -15,6 +13,8 @@ from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice, head
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.refs import merge_request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

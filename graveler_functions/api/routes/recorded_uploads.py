@@ -19,8 +19,6 @@ from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads
 from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import (
@@ -36,6 +34,8 @@ from graveler_functions.api.presigning import expiry_s, object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.uploads import number_of_part
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

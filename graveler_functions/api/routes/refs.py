@@ -13,14 +13,14 @@ from graveler.messages import Refusal
 from graveler.model.tasks import TaskKind
 from graveler.operations import commits, diffs, merge_bases, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import OF_ITS_TASK, status_need
 from graveler_functions.api.contract import GUARDED, PAGE, WAITING, flag, header, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

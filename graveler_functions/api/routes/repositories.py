@@ -8,14 +8,14 @@ from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page, Repository
 from graveler.open_repository import OpenRepository
 from graveler.operations import repositories, samples
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsSomewhere, On
 from graveler_functions.api.authorization.deferred_checks import listing_need
 from graveler_functions.api.contract import CHANGE, FORCE, PAGE, flag, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

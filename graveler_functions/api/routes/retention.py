@@ -10,13 +10,13 @@ from graveler.operations import retention
 from graveler.operations.tasks import requests as tasks
 from graveler.operations.uncommitted_addresses import prepare_uncommitted
 from graveler.times import rfc3339
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import IF_MATCH, WAITING, required_text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -6,14 +6,14 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.model import CommitID
 from graveler.model.pulls import PullRequestComment
 from graveler.operations import reviews
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import moderating_need
 from graveler_functions.api.contract import AFTER, AMOUNT
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

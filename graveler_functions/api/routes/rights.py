@@ -9,8 +9,6 @@ from graveler.http.schemas import rights as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.policies import PolicyDraft
 from graveler.operations.accounts import explaining, policies
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, NeedsOfOthers, On, SignedIn
 from graveler_functions.api.authorization.known_actions import (
@@ -21,6 +19,8 @@ from graveler_functions.api.authorization.known_actions import (
 from graveler_functions.api.contract import PAGE, required_text, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -2,12 +2,13 @@
 
 from graveler.access.actions import Action
 from graveler.operations.accounts import users
-from graveler_functions.api import answers, session_cookie
-from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api import session_cookie
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, SignedIn
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

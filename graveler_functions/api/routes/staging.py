@@ -9,8 +9,6 @@ from graveler.http.schemas.objects import ObjectStats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import links
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import check_import
@@ -18,6 +16,8 @@ from graveler_functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITI
 from graveler_functions.api.presigning import expiry_s, object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -4,14 +4,14 @@ from graveler.access.actions import Action
 from graveler.http.schemas import tasks as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.tasks import requests as tasks
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import cancellation_need, status_need
 from graveler_functions.api.contract import AFTER, AMOUNT, choice, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

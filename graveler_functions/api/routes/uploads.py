@@ -14,13 +14,13 @@ from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations import objects, presigned_uploads
 from graveler.ports import UploadedPart
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, header, integer
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -6,13 +6,13 @@ from graveler.http.schemas.groups import GroupRow, group_row
 from graveler.http.schemas.listings import Listing, listing
 from graveler.messages import Refusal
 from graveler.operations.accounts import groups, users
-from graveler_functions.api import answers
-from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import PAGE
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
 
 operations = Operations()
 

@@ -9,7 +9,8 @@ from unittest.mock import patch
 
 from graveler.http.query import Query
 from graveler_functions.api.contract import ParameterKind
-from graveler_functions.api.request import Event, Request
+from graveler_functions.api.request import Request
+from graveler_functions.http.events import Event
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from graveler.model.tasks import TaskSettings
 from graveler.operations.accounts import installation
 from graveler.ports import Credential, IdentityService, User
 from graveler_functions.api.app import build_app
-from graveler_functions.api.request import encoded_path_of
 from graveler_functions.api.settings import ApiSettings
+from graveler_functions.http.events import encoded_path_of
 from tests.support.checks.contracts import check_answer
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.fakes.memory import MemoryAccountStore

@@ -16,8 +16,8 @@ from botocore.credentials import Credentials
 from graveler.engine import Engine
 from graveler.ports import AccountStore
 from graveler_functions.api.app import build_app
-from graveler_functions.api.request import encoded_path_of
 from graveler_functions.api.settings import ApiSettings
+from graveler_functions.http.events import encoded_path_of
 from graveler_gateway.lake.api.lakes import ApiLakes
 from graveler_gateway.lake.api.requests import Requests
 from graveler_gateway.lake.api.transport import ApiResponse

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote, urlencode
 
-from graveler_functions.api.request import Event
+from graveler_functions.http.events import Event
 
 App = Callable[[Event, Any], dict[str, Any]]
 
