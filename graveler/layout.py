@@ -1,12 +1,19 @@
-"""Where the engine's own files are under a storage namespace; the names are lakeFS's.
+"""Where the engine's own files are under a storage namespace, and its own paths in a repository.
 
-Object data are under `data/` (`graveler.addresses`).
+The names are lakeFS's, but that of the folder for tables. Object data are under `data/`
+(`graveler.addresses`).
 """
 
 from typing import Final
 
 # A folder that holds this one is a repository's namespace, or was one.
 METADATA_FOLDER: Final = "_lakefs/"
+
+# Has a folder for the files of each Iceberg table (`graveler.iceberg.places`).
+TABLES_FOLDER: Final = "_iceberg/"
+
+# Paths of objects that are Iceberg tables and their namespaces; no other writer changes them.
+TABLES_PREFIX: Final = b"_lakefs_tables/"
 
 
 def committed_key(file_id: str) -> str:

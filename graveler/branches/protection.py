@@ -5,16 +5,21 @@ moves or deletes its head, calls a check first. A rule with required approvals a
 merges of pull requests that have them.
 
 A rule's pattern is a glob, as lakeFS matches it.
+
+On every branch, the paths of Iceberg tables change through the catalog only, and by merges, resets
+and the like.
 """
 
 from collections.abc import Iterator
 
 from graveler import globs
-from graveler.branches.lookup import check_writable
+from graveler.branches.lookup import check_writable, shown
 from graveler.errors import ForbiddenError, InvalidInputError
+from graveler.layout import TABLES_PREFIX
 from graveler.messages import Refusal
 from graveler.model import CommitID, ProtectionRule, Repository, pulls
 from graveler.model.pulls import PullRequest
+from graveler.names import check_path
 
 
 def check_pattern(pattern: str) -> None:
@@ -39,6 +44,20 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
     check_writable(repository, force=force)
     if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
         raise Refusal.PROTECTED_FROM_WRITES.error(repr(branch))
+
+
+def check_changeable(path: bytes) -> None:
+    """Check that writers of objects may change the path.
+
+    Raises:
+        InvalidInputError: it is malformed.
+        ForbiddenError: it is for Iceberg tables.
+    """
+    check_path(path)
+    if path.startswith(TABLES_PREFIX):
+        raise ForbiddenError(
+            f"path {shown(path)} is for Iceberg tables: change them through the Iceberg catalog"
+        )
 
 
 def check_can_commit(

@@ -46,7 +46,7 @@ from graveler.branches.lookup import (
     reread_branch,
     shown,
 )
-from graveler.branches.protection import check_can_stage
+from graveler.branches.protection import check_can_stage, check_changeable
 from graveler.branches.retries import contention, retry_stale
 from graveler.branches.views import ObjectStat, View, object_stat
 from graveler.engine import Engine
@@ -62,9 +62,9 @@ from graveler.errors import (
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Requirement
-from graveler.names import check_path, checksum_tag
+from graveler.names import checksum_tag
 from graveler.open_repository import OpenRepository
-from graveler.ports import Staged
+from graveler.ports import Staged, StagedChange
 
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
 # it replaces the token itself.
@@ -87,9 +87,10 @@ def branch_for_staging(
     Raises:
         InvalidInputError: a name or the path is malformed.
         NotFoundError: the repository or the branch does not exist.
-        ForbiddenError: the branch is protected, or the repository is read-only.
+        ForbiddenError: the branch is protected, the repository is read-only, or the path is a
+            table's.
     """
-    check_path(path)
+    check_changeable(path)
     repo, current = current_branch(engine, repository, branch, not_found)
     check_can_stage(repo.record, branch, force=force)
     return repo, current
@@ -109,7 +110,7 @@ def path_for_staging(
     Raises:
         GravelerError: as `branch_for_staging`.
     """
-    check_path(path)
+    check_changeable(path)
     repo, current, read = current_path(engine, repository, branch, path, not_found)
     check_can_stage(repo.record, branch, force=force)
     return repo, current, read
@@ -197,34 +198,62 @@ def stage_in_place(
         ContentionError: other writers changed the path or the branch in each try.
         UnknownOutcomeError: the value may have been staged.
     """
+    stage_together(repo, branch, [path], lambda values: {path: make(values[path])}, read)
+
+
+def stage_together(
+    repo: OpenRepository,
+    branch: Branch,
+    paths: Sequence[bytes],
+    make: Callable[[Mapping[bytes, bytes | None]], Mapping[bytes, bytes | None]],
+    read: StagedRead | None = None,
+) -> None:
+    """Stage the new values of distinct paths at one moment, as `stage_in_place` does that of one.
+
+    make takes the current value of each path, and returns the new values of some, which may be
+    none. There are at most CHANGES_TOGETHER_MAX paths. read is of a single path.
+
+    Raises:
+        GravelerError: as `stage_in_place`.
+    """
     current = branch
-    own: Staged | None = None  # what this request made of a head that has moved
+    own: Mapping[bytes, Staged] = {}  # what this request made of a head that has moved
 
     def attempt() -> None:
         nonlocal current, read, own
         try:
             content = repo.content(current.commit_id)
+            staged: Mapping[bytes, Staged]
             if read is not None and read.is_current(current):
-                staged = read.staged
+                staged = {} if read.staged is None else {paths[0]: read.staged}
             else:
-                staged = repo.engine.staging.get(current.staging_token, path)
+                staged = repo.engine.staging.newest_each([current.staging_token], paths)
+            before = {path: each for path, each in staged.items() if each != own.get(path)}
             below = View(repo, current.sealed_tokens, content)
-            before = None if staged == own else staged
-            value = make(below.get(path) if before is None else before.value)
-            repo.engine.staging.stage_if(repo.record, current, path, value, staged)
-            has_moved = confirm_conditional(repo, current, [(path, value)])
-            if before is None and has_moved:
-                own = Staged(value)
+            unchanged = [path for path in paths if path not in before]
+            values = {**below.get_each(unchanged), **{p: each.value for p, each in before.items()}}
+            made = make(values)
+            if not made:
+                return
+            repo.engine.staging.stage_if(
+                repo.record,
+                current,
+                [StagedChange(path, value, staged.get(path)) for path, value in made.items()],
+            )
+            has_moved = confirm_conditional(repo, current, list(made.items()))
+            # Over a path that was staged before, no merge can have moved the head.
+            if has_moved and before.keys().isdisjoint(made):
+                own = {path: Staged(value) for path, value in made.items()}
                 raise StaleVersionError("the head moved")  # noqa: TRY301 - as if the store said it
         except StaleVersionError:
             current, read = reread_branch(repo, current), None
             raise
         except (PreconditionFailedError, NotFoundError) as error:
-            if own is None:
-                raise
-            raise may_be_written(path) from error
+            for path in own:
+                raise may_be_written(path) from error
+            raise
 
-    subject = f"path {shown(path)} or branch {branch.name!r}"
+    subject = f"path {shown(paths[0])} or branch {branch.name!r}"
     retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
 
 

@@ -15,6 +15,7 @@ from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.imports.parallel_listing import AHEAD_OBJECTS, list_tree
 from graveler.imports.request import ImportSource, SourceType
+from graveler.layout import TABLES_PREFIX
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder
@@ -177,6 +178,10 @@ def _check_importable(path: bytes, listed: ListedObject) -> None:
     if leaves_its_folder(key) or len(key.encode()) > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(
             f"{listed.uri} cannot be imported: many tools resolve a segment '..' to another place"
+        )
+    if path.startswith(TABLES_PREFIX):
+        raise InvalidInputError(
+            f"{listed.uri} cannot be imported: its path would be an Iceberg table's"
         )
     try:
         check_path(path)

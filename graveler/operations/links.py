@@ -15,7 +15,7 @@ from graveler.addresses import (
 )
 from graveler.branches.claims import claim
 from graveler.branches.lookup import current_branch, known_repository, shown
-from graveler.branches.protection import check_can_stage
+from graveler.branches.protection import check_can_stage, check_changeable
 from graveler.branches.staging import branch_for_staging, stage_each, stage_entry
 from graveler.branches.views import ObjectStat, object_stat
 from graveler.engine import Engine
@@ -24,7 +24,7 @@ from graveler.errors import GravelerError, InvalidInputError, PreconditionFailed
 from graveler.limits import LINKS_MAX, OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
-from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
+from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
 from graveler.open_repository import OpenRepository
 from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.retention.claims import address_to_claim
@@ -143,7 +143,7 @@ def link_each(
     outcomes: dict[bytes, ObjectStat | GravelerError] = {}
     for path, data in objects:
         try:
-            check_path(path)
+            check_changeable(path)
             _check_address(repo, branch, path, data, check_foreign)
             values[path] = entry_value(_entry_of(repo, data))
             outcomes[path] = object_stat(repo.record, path, values[path])

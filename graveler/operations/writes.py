@@ -13,7 +13,7 @@ from graveler.branches.lookup import (
     remembered_repository,
     shown,
 )
-from graveler.branches.protection import check_can_stage
+from graveler.branches.protection import check_can_stage, check_changeable
 from graveler.branches.retries import contention
 from graveler.branches.staging import (
     check_requirement,
@@ -37,7 +37,6 @@ from graveler.errors import (
 from graveler.limits import BESIDE_CHECKS_BYTES_MAX, DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
-from graveler.names import check_path
 from graveler.operations.objects import stat
 from graveler.operations.two_step_writes import (
     DEFAULT_CONTENT_TYPE,
@@ -187,9 +186,9 @@ def delete_many(
         if not path:
             continue  # clients include the root of their listing, which is no object
         try:
-            check_path(path)
+            check_changeable(path)
             tombstones[path] = None
-        except InvalidInputError as error:
+        except (InvalidInputError, ForbiddenError) as error:
             errors.append((path, error))
     # No check that the objects exist: a tombstone over nothing changes nothing.
     if tombstones:

@@ -74,6 +74,7 @@ from graveler.ports.refs import (
     TaskStore,
 )
 from graveler.ports.staging import (
+    CHANGES_TOGETHER_MAX,
     UNCONDITIONAL,
     ChangesPage,
     Staged,
@@ -86,6 +87,7 @@ from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
+    "CHANGES_TOGETHER_MAX",
     "NOTHING_EXPECTED",
     "NO_STANDARD_ACCESS",
     "UNCONDITIONAL",

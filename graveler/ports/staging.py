@@ -11,6 +11,9 @@ from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from graveler.model.tokens import Spread
 
+# A transaction has at most 100 items: these, a branch, and a task with what belongs to it.
+CHANGES_TOGETHER_MAX = 96
+
 
 class Unconditional(Enum):
     """The type of UNCONDITIONAL."""
@@ -106,20 +109,15 @@ class StagingStore(Protocol):
         """
 
     def stage_if(
-        self,
-        repository: Repository,
-        branch: Branch,
-        path: bytes,
-        value: bytes | None,
-        expected: Staged | None,
+        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
     ) -> None:
-        """Stage a value under the branch's token and count the edit, if nothing has changed.
+        """Stage changes of distinct paths and count an edit, all at one moment, if nothing changed.
 
-        None is a tombstone. The branch must have the same staging token, head and version; its
-        token may be closed. The token's change of the path must be expected.
+        The branch must have the same staging token, head and version; its token may be closed. Each
+        path must have the change that is replaced. There are 1 to CHANGES_TOGETHER_MAX changes.
 
         Raises:
-            StaleVersionError: the branch or the path changed.
+            StaleVersionError: the branch or a path changed.
         """
 
     def stage_upload(
@@ -152,7 +150,7 @@ class StagingStore(Protocol):
         """Stage changes of distinct paths and replace the task, in one transaction.
 
         It counts as one edit. The conditions are those of `stage_if`, for each change, and those of
-        `replace_task`. There are at most 96 changes, of 3 MB.
+        `replace_task`. There are at most CHANGES_TOGETHER_MAX changes, of 3 MB.
 
         Returns:
             new as it is stored, with the next version.

@@ -25,7 +25,7 @@ from graveler.errors import (
 )
 from graveler.model import Branch, CommitID, Repository, Tag, tasks
 from graveler.model.tasks import Task, TaskEnd, TaskKind
-from graveler.ports import Staged, StageOutcome
+from graveler.ports import Staged, StagedChange, StageOutcome
 from tests.contract.conftest import (
     COMMIT_ID,
     OTHER_ID,
@@ -236,17 +236,21 @@ def test_stage_if(
     if expected is not None:
         stores.staging.stage(token, [(b"a", expected.value)])
     lose("TransactWriteItems")
-    stores.staging.stage_if(repository, main, b"a", new, expected)
-    assert stores.staging.get(token, b"a") == Staged(new)
+    changes = [StagedChange(b"a", new, expected), StagedChange(b"b", b"beside", None)]
+    stores.staging.stage_if(repository, main, changes)
+    assert stores.staging.newest_each([token], [b"a", b"b"]) == {
+        b"a": Staged(new),
+        b"b": Staged(b"beside"),
+    }
 
 
 def test_a_conditional_change_that_another_came_before(
     stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
 ) -> None:
-    stores.staging.stage_if(repository, main, b"a", b"new", None)
+    stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
     lose("TransactWriteItems")
     with pytest.raises((StaleVersionError, UnknownOutcomeError)):
-        stores.staging.stage_if(repository, main, b"a", b"new", None)
+        stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
 
 
 def test_bump_version(

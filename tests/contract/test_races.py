@@ -6,7 +6,7 @@ import pytest
 
 from graveler.errors import StaleVersionError
 from graveler.model import Branch, CommitID, Repository, StagingToken, Tag
-from graveler.ports import Staged
+from graveler.ports import Staged, StagedChange
 from tests.contract.conftest import (
     OTHER_ID,
     DynamoDBStores,
@@ -135,7 +135,11 @@ def test_one_of_many_conditional_changes_wins(
     if expected is not None:
         stores.staging.stage(token, [(b"a", expected.value)])
     won = winner(
-        outcomes(lambda n: stores.staging.stage_if(repository, main, b"a", b"%d" % n, expected))
+        outcomes(
+            lambda n: stores.staging.stage_if(
+                repository, main, [StagedChange(b"a", b"%d" % n, expected)]
+            )
+        )
     )
     assert stores.staging.get(token, b"a") == Staged(b"%d" % won)
 

@@ -11,6 +11,7 @@ import pytest
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.model import Branch, CommitID, Event, Repository, StagingToken, Tag
+from graveler.ports import StagedChange
 from tests.contract.conftest import (
     COMMIT_ID,
     DynamoDBStores,
@@ -157,7 +158,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         ["TransactWriteItems"],
     ),
     "staging stage_if": (
-        lambda s, r, b: s.staging.stage_if(r, b, b"a", b"v", None),
+        lambda s, r, b: s.staging.stage_if(r, b, [StagedChange(b"a", b"v", None)]),
         ["TransactWriteItems"],
     ),
     "staging restore": (

@@ -15,7 +15,7 @@ from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository, StagingToken
 from graveler.model.tokens import PLAIN, Spread, spread_of
-from graveler.ports import Staged
+from graveler.ports import CHANGES_TOGETHER_MAX, Staged, StagedChange
 from tests.contract.conftest import (
     OTHER_ID,
     DynamoDBStores,
@@ -251,7 +251,7 @@ def test_a_conditional_change_needs_what_was_expected(
         stores.staging.stage(token, [(b"a", now.value)])
 
     def change() -> None:
-        stores.staging.stage_if(repository, main, b"a", new, expected)
+        stores.staging.stage_if(repository, main, [StagedChange(b"a", new, expected)])
 
     if now == expected:
         change()
@@ -261,12 +261,40 @@ def test_a_conditional_change_needs_what_was_expected(
     assert stores.staging.get(token, b"a") == (Staged(new) if now == expected else now)
 
 
+@pytest.mark.parametrize("count", [2, CHANGES_TOGETHER_MAX])
+@pytest.mark.parametrize("stale", ["nothing", "first", "last", "branch"])
+def test_conditional_changes_of_several_paths_are_made_together_or_not_at_all(
+    stores: Stores, repository: Repository, main: Branch, count: int, stale: str
+) -> None:
+    token, get = main.staging_token, stores.staging.get
+    paths = [b"%03d" % n for n in range(count)]
+    stores.staging.stage(token, [(paths[0], b"old")])
+    replaced = {paths[0]: Staged(b"old")}
+    changed = {"first": paths[0], "last": paths[-1]}
+    if stale in changed:
+        stores.staging.stage(token, [(changed[stale], b"of another")])
+    if stale == "branch":
+        _move(stores, repository, main, is_clean=False)
+    before = {path: get(token, path) for path in paths}
+    changes = [StagedChange(path, b"new", replaced.get(path)) for path in paths]
+    if stale == "nothing":
+        stores.staging.stage_if(repository, main, changes)
+        assert {get(token, path) for path in paths} == {Staged(b"new")}
+        now = stores.refs.branch(repository, "main")
+        assert now is not None
+        assert now.edits == main.edits + 1
+    else:
+        with pytest.raises(StaleVersionError):
+            stores.staging.stage_if(repository, main, changes)
+        assert {path: get(token, path) for path in paths} == before
+
+
 def test_an_equal_change_by_another_writer_is_not_ours(
     stores: Stores, repository: Repository, main: Branch
 ) -> None:
-    stores.staging.stage_if(repository, main, b"a", b"new", None)
+    stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
     with pytest.raises(StaleVersionError):
-        stores.staging.stage_if(repository, main, b"a", b"new", None)
+        stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
@@ -276,7 +304,7 @@ def test_a_move_over_a_clean_branch_fails_after_a_conditional_change(
     def move(old: Branch) -> None:
         _move(stores, repository, old, is_clean=is_clean)
 
-    stores.staging.stage_if(repository, main, b"a", b"new", None)
+    stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
     if is_clean:
         with pytest.raises(StaleVersionError):
             move(main)
@@ -321,7 +349,7 @@ def test_a_conditional_change_needs_the_branch_as_it_was(
 ) -> None:
     change(stores, repository, main)
     with pytest.raises(StaleVersionError):
-        stores.staging.stage_if(repository, main, b"a", b"new", None)
+        stores.staging.stage_if(repository, main, [StagedChange(b"a", b"new", None)])
     with pytest.raises(StaleVersionError):
         stores.staging.restore(repository, main, [(b"a", b"new")])
     assert stores.staging.get(main.staging_token, b"a") is None
@@ -339,7 +367,7 @@ def test_restored_entries_are_known_and_raise_the_version(
     assert list(stores.staging.scan(token, b"", None)) == [*changes, (b"own", b"of a user")]
     assert list(stores.staging.restored_paths(token)) == [path for path, _ in changes]
     stores.staging.stage(token, [(b"0001", b"again")])
-    stores.staging.stage_if(repository, now, b"end", b"again", Staged(None))
+    stores.staging.stage_if(repository, now, [StagedChange(b"end", b"again", Staged(None))])
     left = [path for path, _ in changes if path not in (b"0001", b"end")]
     assert list(stores.staging.restored_paths(token)) == left
 
@@ -552,7 +580,7 @@ def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoD
     assert (old.edits, old.has_restored) == (0, False)
     move(old)
     old = main()
-    stores.staging.stage_if(repository, old, b"a", b"v", None)
+    stores.staging.stage_if(repository, old, [StagedChange(b"a", b"v", None)])
     with pytest.raises(StaleVersionError):
         move(old)
     assert main().edits == 1

@@ -23,7 +23,7 @@ from graveler.aws.dynamodb.staged_pages import (
     pages,
 )
 from graveler.aws.dynamodb.staged_scans import scan
-from graveler.aws.dynamodb.tables import Raw, Tables
+from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.model import Branch, Repository, StagingToken
 from graveler.ports import ChangesPage, Staged
 from graveler.threads import ContextThreads
@@ -41,7 +41,8 @@ class StagedReads:
         return None if raw is None else staged_of(raw)
 
     def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
-        found = {raw["token"]["S"]: raw for raw in self._items_of(tokens, path)}
+        keys = [staged_key(token, path) for token in tokens]
+        found = {raw["token"]["S"]: raw for raw in self._items(keys)}
         partitions = [partition_of_path(token, path) for token in tokens]
         return next((staged_of(found[each]) for each in partitions if each in found), None)
 
@@ -52,16 +53,14 @@ class StagedReads:
         pairs = [(path, partition_of_path(token, path)) for path in paths for token in newest_last]
         keys = [key_in(partition, path) for path, partition in pairs]
         found = {
-            (binary(raw["path"]), raw["token"]["S"]): staged_of(raw)
-            for raw in self._tables.get_batch(self._tables.staging, keys)
+            (binary(raw["path"]), raw["token"]["S"]): staged_of(raw) for raw in self._items(keys)
         }
         return {pair[0]: found[pair] for pair in pairs if pair in found}
 
-    def _items_of(self, tokens: Sequence[StagingToken], path: bytes) -> Sequence[Raw]:
-        if len(tokens) == 1:
-            raw = self._item_of(tokens[0], path)
+    def _items(self, keys: Sequence[Request]) -> Sequence[Raw]:
+        if len(keys) == 1:
+            raw = self._tables.item(self._tables.staging, keys[0])
             return [] if raw is None else [raw]
-        keys = [staged_key(token, path) for token in tokens]
         return self._tables.get_batch(self._tables.staging, keys)
 
     def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:

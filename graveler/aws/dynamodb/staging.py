@@ -12,7 +12,7 @@ A transaction has a client request token, so a repeated request has no second ef
 """
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
@@ -137,26 +137,35 @@ class DynamoStagingStore(StagedReads):
             self._tables.write_batch(self._tables.staging, puts)
 
     def stage_if(
-        self,
-        repository: Repository,
-        branch: Branch,
-        path: bytes,
-        value: bytes | None,
-        expected: Staged | None,
+        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
     ) -> None:
-        token, nonce = branch.staging_token, uuid4().bytes
-        item = modelled_item(token, path, value, nonce)
-        put = self._tables.put(item, says(expected))
+        nonce = uuid4().bytes
+
+        def is_written() -> bool:
+            return self._is_written(branch.staging_token, changes[0].path, nonce)
+
+        puts = self._conditional_puts(branch.staging_token, changes, nonce)
         try:
-            self._tables.transact([{"Put": put}, self._count_edit(repository, branch)])
+            self._tables.transact([*puts, self._count_edit(repository, branch)])
         except TransactionCancelledError as error:
-            if not self._is_written(token, path, nonce):
-                raise StaleVersionError(
-                    "the branch or the path changed since it was read"
-                ) from error
+            if not is_written():
+                raise StaleVersionError("the branch or a path changed since it was read") from error
         except UnknownOutcomeError:
-            if not self._is_written(token, path, nonce):
+            if not is_written():
                 raise
+
+    def _conditional_puts(
+        self, token: StagingToken, changes: Iterable[StagedChange], nonce: bytes | None = None
+    ) -> Sequence[Request]:
+        """Return the parts of a transaction that put the changes if the paths are unchanged."""
+        return [
+            {
+                "Put": self._tables.put(
+                    modelled_item(token, each.path, each.value, nonce), says(each.replaces)
+                )
+            }
+            for each in changes
+        ]
 
     def _count_edit(self, repository: Repository, branch: Branch) -> Request:
         """Return the part of a transaction that counts an edit if the branch is unchanged."""
@@ -204,15 +213,11 @@ class DynamoStagingStore(StagedReads):
         old: Task,
         new: Task,
     ) -> Task:
-        token = branch.staging_token
-        puts = [
-            self._tables.put(modelled_item(token, each.path, each.value), says(each.replaces))
-            for each in changes
-        ]
+        puts = self._conditional_puts(branch.staging_token, changes)
         edit = self._count_edit(repository, branch)
         replaced = task_replacement(self._tables, repository, old, new)
         try:
-            self._tables.transact([*({"Put": put} for put in puts), edit, {"Put": replaced}])
+            self._tables.transact([*puts, edit, {"Put": replaced}])
         except TransactionCancelledError as error:
             if not self._has_replaced(repository, old, replaced):
                 raise StaleVersionError("the branch or a path changed since it was read") from error

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from graveler.addresses import etag_to_match, physical_uri
 from graveler.branches.claims import claim
 from graveler.branches.lookup import shown
+from graveler.branches.protection import check_changeable
 from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
 from graveler.errors import StaleVersionError
@@ -87,8 +88,12 @@ class _CopyWalk(StagingWalk):
         cut = len(request.source_prefix.encode())
         into = request.destination_prefix.encode()
         targets = {path: into + path[cut:] for path, _ in records}
-        for target in targets.values():
+        for path, target in targets.items():
             check_path(target)
+            if target != path:
+                check_changeable(target)
+            if self._moves:
+                check_changeable(path)
         staged = self.staged(branch, targets.values())
         sources = self.staged(branch, targets.keys()) if self._moves else {}
         existing = self._existing(repo, branch, targets.values(), staged)

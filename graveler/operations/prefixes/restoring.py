@@ -14,7 +14,7 @@ import msgspec
 
 from graveler.branches.claims import claim
 from graveler.branches.lookup import current_branch
-from graveler.branches.protection import check_can_stage
+from graveler.branches.protection import check_can_stage, check_changeable
 from graveler.branches.views import View, view_of_branch
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
@@ -117,6 +117,9 @@ class _RestoreWalk(StagingWalk):
         page = [(each.key, each.left) for each in islice(differences, walk.PAGE_PATHS)]
         if not page:
             return None
+        if self._hold.task.kind is TaskKind.DELETE_PREFIX:
+            for path, _ in page:
+                check_changeable(path)
         records = ((path, value) for path, value in page if value is not None)
         if claimed := self.to_claim(repo, records):
             claim(repo, claimed.keys())

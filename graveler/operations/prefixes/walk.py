@@ -39,7 +39,7 @@ from graveler.model.tasks import Task
 from graveler.open_repository import OpenRepository
 from graveler.operations.prefixes.progress import SavedProgress
 from graveler.operations.tasks.hold import Hold
-from graveler.ports import Staged, StagedChange
+from graveler.ports import CHANGES_TOGETHER_MAX, Staged, StagedChange
 from graveler.retention.claims import address_to_claim
 from graveler.threads import ContextThreads
 
@@ -48,7 +48,6 @@ T = TypeVar("T")
 # Paths that a walk reads at once. One step stages fewer.
 PAGE_PATHS = 960
 # A transaction has at most 100 parts and 4 MB; two parts are the branch and the task.
-_STEP_OBJECTS_MAX = 96
 _STEP_BYTES_MAX = 3 * 1024**2
 _HEADS_AT_ONCE = 16
 
@@ -218,7 +217,7 @@ def _steps(planned: Iterator[Planned]) -> Iterator[list[Planned]]:
     for each in planned:
         changes += not each.is_skipped
         size_bytes += each.size_bytes
-        if step and (changes > _STEP_OBJECTS_MAX or size_bytes > _STEP_BYTES_MAX):
+        if step and (changes > CHANGES_TOGETHER_MAX or size_bytes > _STEP_BYTES_MAX):
             yield step
             step, changes, size_bytes = [], not each.is_skipped, each.size_bytes
         step.append(each)

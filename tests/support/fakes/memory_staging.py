@@ -13,6 +13,7 @@ from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from graveler.model.tokens import Spread, spread_of
 from graveler.ports import (
+    CHANGES_TOGETHER_MAX,
     UNCONDITIONAL,
     ChangesPage,
     Staged,
@@ -133,17 +134,15 @@ class MemoryStagingStore:
                 self._put(token, path, value)
 
     def stage_if(
-        self,
-        repository: Repository,
-        branch: Branch,
-        path: bytes,
-        value: bytes | None,
-        expected: Staged | None,
+        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
     ) -> None:
+        assert 1 <= len({each.path for each in changes}) == len(changes) <= CHANGES_TOGETHER_MAX
         with self._lock, self._refs.unchanged(repository, branch):
-            if self.get(branch.staging_token, path) != expected:
-                raise StaleVersionError(f"path {path!r} changed")
-            self._put(branch.staging_token, path, value)
+            for each in changes:
+                if self.get(branch.staging_token, each.path) != each.replaces:
+                    raise StaleVersionError(f"path {each.path!r} changed")
+            for each in changes:
+                self._put(branch.staging_token, each.path, each.value)
             self._refs.raise_version(repository, branch.name, version=0, edits=1)
 
     def stage_upload(
@@ -157,7 +156,7 @@ class MemoryStagingStore:
         path, token = completed.path, branch.staging_token
         with self._lock, self._refs.completing(repository, completed):
             if expected is not UNCONDITIONAL:
-                self.stage_if(repository, branch, path, value, expected)
+                self.stage_if(repository, branch, [StagedChange(path, value, expected)])
             elif (token, self._gate_of(path)) in self._closed:
                 raise StaleVersionError(f"token {token} is closed")
             else:
@@ -171,19 +170,12 @@ class MemoryStagingStore:
         old: Task,
         new: Task,
     ) -> Task:
-        assert len({each.path for each in changes}) == len(changes) <= 96
         with self._lock:
             current = self._refs.task(repository, old.id)
             if current is None or current.version != old.version:
                 raise StaleTaskError(f"task {old.id} changed")
-            with self._refs.unchanged(repository, branch):
-                for each in changes:
-                    if self.get(branch.staging_token, each.path) != each.replaces:
-                        raise StaleVersionError(f"path {each.path!r} changed")
-                for each in changes:
-                    self._put(branch.staging_token, each.path, each.value)
-                self._refs.raise_version(repository, branch.name, version=0, edits=1)
-                return self._refs.replace_task(repository, old, new)
+            self.stage_if(repository, branch, changes)
+            return self._refs.replace_task(repository, old, new)
 
     def restore(
         self,
