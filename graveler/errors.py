@@ -3,7 +3,8 @@
     GravelerError
     ├ NotFoundError            the named thing does not exist
     │ ├ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
-    │ └ NoRulesError           a repository has no garbage collection rules
+    │ ├ NoRulesError           a repository has no garbage collection rules
+    │ └ NoTableError           a ref has no Iceberg table of the name
     ├ InvalidInputError        the request can never succeed as it is
     │ ├ NoChangesError         nothing is left to do
     │ ├ BucketRefusedError     the object store's bucket does not exist or refuses us
@@ -13,7 +14,8 @@
     ├ ForbiddenError           protected branch, read-only repository, default branch
     ├ AlreadyExistsError       a name is taken
     ├ ConflictError            the histories disagree
-    │ └ MergeConflictError     a merge found objects changed on both sides
+    │ ├ MergeConflictError     a merge found objects changed on both sides
+    │ └ NotEmptyError          a namespace of tables is to be dropped, and has some
     ├ GoneError                it existed, but its data is deleted
     ├ PreconditionFailedError  If-Match or If-None-Match did not hold
     │ ├ ObjectMissingError     If-Match needs an object, and the path has none
@@ -91,6 +93,12 @@ class NoRulesError(NotFoundError):
         self.checksum = checksum
 
 
+class NoTableError(NotFoundError):
+    """The ref has no Iceberg table of the name."""
+
+    code = "no_table"
+
+
 class InvalidInputError(GravelerError):
     """The request can never succeed as it is."""
 
@@ -155,6 +163,12 @@ class MergeConflictError(ConflictError):
     """A merge found objects that both sides changed differently."""
 
     code = "merge_conflict"
+
+
+class NotEmptyError(ConflictError):
+    """A namespace of Iceberg tables is to be dropped, and has tables or namespaces."""
+
+    code = "not_empty"
 
 
 class GoneError(GravelerError):

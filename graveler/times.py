@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 NS_PER_S: Final = 1_000_000_000
+NS_PER_MS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

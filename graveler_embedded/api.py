@@ -13,6 +13,7 @@ from graveler_embedded.lambda_runtime import LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import handler, one_port
 from graveler_embedded.tcp_ports import open_host
+from graveler_functions.iceberg import paths as iceberg_paths
 from graveler_functions.web import paths
 from graveler_gateway.server.fairness import FairPlaces
 from graveler_gateway.server.http import processes
@@ -39,16 +40,19 @@ def api() -> tuple[Handler, Limits]:
     """Return the handler of one process; called in that process."""
     die_with_parent(parent_pid())
     from graveler_functions.api.handler import handler as api_handler  # noqa: PLC0415 - connects to the stores
+    from graveler_functions.iceberg.handler import handler as iceberg_handler  # noqa: PLC0415 - the same
     from graveler_functions.web.handler import handler as web_handler  # noqa: PLC0415 - lists its files
     from graveler_gateway.server.program import gateway  # noqa: PLC0415 - the same
     from graveler_gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
 
     settings = GatewaySettings.from_environment(os.environ)
     web = LocalFunction("graveler-web", web_handler, WEB_TIMEOUT_S)
+    iceberg = LocalFunction("graveler-iceberg", iceberg_handler, API_TIMEOUT_S)
     waits_max = below_half(WAITS_AT_ONCE)
     routes = ApiRoutes(
         LocalFunction("graveler-api", api_handler, API_TIMEOUT_S),
-        {" ".join(route): web for route in paths.routes()},
+        {" ".join(route): web for route in paths.routes()}
+        | dict.fromkeys(iceberg_paths.routes(), iceberg),
     )
     both = one_port(
         handler(

@@ -4,7 +4,7 @@ An ARN is `arn:lakefs:<service>:<region>:<account>:<resource>`. Region and accou
 ARNs that operations need. In a policy, only the resource may have wildcards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -22,6 +22,7 @@ _FIELDS = 6
 
 _FS = "arn:lakefs:fs:::"
 _AUTH = "arn:lakefs:auth:::"
+_CATALOG = "arn:lakefs:catalog:::"
 
 _REPOSITORY = "{repository}"
 
@@ -47,6 +48,16 @@ def object_arn(repository: str, path: str) -> str:
 def namespace_arn(uri: str) -> str:
     """Return the ARN of a place in the object store, such as `s3://bucket/prefix`."""
     return f"{_FS}namespace/{uri}"
+
+
+def catalog_namespace_arn(repository: str, namespace: Sequence[str]) -> str:
+    """Return the ARN of a namespace of Iceberg tables; () is the root. It names no ref."""
+    return f"{_CATALOG}namespace/{'/'.join((repository, *namespace))}"
+
+
+def catalog_table_arn(repository: str, namespace: Sequence[str], table: str) -> str:
+    """Return the ARN of an Iceberg table, at every ref."""
+    return f"{_CATALOG}table/{'/'.join((repository, *namespace, table))}"
 
 
 def user_arn(user: str) -> str:

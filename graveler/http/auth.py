@@ -134,7 +134,14 @@ class Authenticator:
             raise InvalidInputError(_TWO_SESSIONS, _DELETE_COOKIES)
         return self._authenticate_token(tokens.pop()) if tokens else None
 
-    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> LoginSession:
+    def log_in(
+        self,
+        access_key_id: str,
+        secret_access_key: str,
+        address: str = "",
+        *,
+        life_s: int = SESSION_LIFE_S,
+    ) -> LoginSession:
         """Return a new session of the key's user.
 
         Raises:
@@ -142,7 +149,18 @@ class Authenticator:
             TooManyAttemptsError: the key or the address has failed too often.
         """
         user = self._user_of_key(access_key_id, secret_access_key, address)
-        return self._session(user, SESSION_LIFE_S, {_KEY_CLAIM: access_key_id})
+        return self._session(user, life_s, {_KEY_CLAIM: access_key_id})
+
+    def renew(self, token: str, life_s: int) -> LoginSession:
+        """Return a new session in place of one that a key pair began.
+
+        Raises:
+            AuthenticationError: the token is not valid, or a principal began the session.
+        """
+        found = self._authenticate_token(token)
+        if found.access_key_id is None:
+            raise AuthenticationError(FAILURE_MESSAGE)
+        return self._session(found.user, life_s, {_KEY_CLAIM: found.access_key_id})
 
     def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> LoginSession:
         """Return a new session of the principal's user; it ends when the principal is detached."""

@@ -11,9 +11,6 @@ IMPURE_METHODS = {"now", "utcnow", "today"}
 
 # Modules that a process, a Makefile or a setting names, and no module imports.
 ENTRY_POINTS = {
-    # Iceberg's REST catalogue, which is not served yet, will import these.
-    "graveler.iceberg.creation",
-    "graveler.iceberg.requirements",
     "graveler_gateway.server.http.worker",
     "infra.dist",
     "layers.requirements",

@@ -1,0 +1,137 @@
+"""A table's metadata files, and the entries that name them.
+
+A metadata file is never replaced: each commit writes a new one, and then stages an entry that names
+it. A file that no entry names is the rest of a lost race or of a crash.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from graveler.branches.data import read_content
+from graveler.branches.views import object_stat
+from graveler.entries import entry_value
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.iceberg.metadata import current_snapshot_id, read_metadata
+from graveler.iceberg.places import is_in_location, metadata_file, next_version
+from graveler.iceberg.shapes import Document
+from graveler.layout import TABLES_FOLDER
+from graveler.model import AddressType, Entry
+from graveler.open_repository import OpenRepository
+
+_CONTENT_TYPE = "application/json"
+
+# Properties that name folders for some of a table's files.
+_FOLDERS = (
+    "write.data.path",
+    "write.folder-storage.path",
+    "write.metadata.path",
+    "write.object-storage.path",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the URI of its metadata file, and its content. A staged creation has no file yet."""
+
+    metadata_location: str | None
+    metadata: Document
+
+    @property
+    def location(self) -> str:
+        """The URI of the folder with the table's files."""
+        found: str = self.metadata["location"]
+        return found
+
+
+def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> Table:
+    """Return the table of a stored value.
+
+    Raises:
+        InvalidInputError: the object at the path is no table.
+        GoneError: the metadata file does not exist any more.
+        CorruptDataError: it is no metadata file.
+    """
+    found = object_stat(repo.record, path, stored)
+    if not found.entry.address.startswith(TABLES_FOLDER):
+        raise InvalidInputError(
+            f"the object at {path.decode(errors='replace')!r} is not a table of this catalog"
+        )
+    content = read_content(repo.engine, found).content
+    try:
+        return Table(found.physical_address, decoded(content))
+    except InvalidInputError as error:
+        raise CorruptDataError(f"{found.physical_address}: {error}") from error
+
+
+def decoded(content: bytes) -> Document:
+    """Return the metadata of a file.
+
+    Raises:
+        InvalidInputError: it is not JSON, or not complete.
+    """
+    try:
+        document: object = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"not JSON: {error}") from error
+    return read_metadata(document)
+
+
+def written(repo: OpenRepository, metadata: Document, after: Table | None) -> tuple[Table, bytes]:
+    """Write a new metadata file; return the table, and the stored value that names the file.
+
+    after: the table that the metadata replace.
+    """
+    version = 0 if after is None else next_version(after.metadata_location or "")
+    location: str = metadata["location"]
+    uri = metadata_file(location, version, repo.engine.names.new_uid())
+    content = msgspec.json.encode(metadata)
+    info = repo.engine.objects.put(uri, content, _CONTENT_TYPE)
+    return Table(uri, metadata), value_of(repo, uri, len(content), info.checksum, metadata)
+
+
+def value_of(
+    repo: OpenRepository, uri: str, size_bytes: int, checksum: str, metadata: Document
+) -> bytes:
+    """Return the stored value of the table whose metadata file is at the URI."""
+    return entry_value(
+        Entry(
+            address=uri.removeprefix(f"{repo.record.storage_namespace}/"),
+            address_type=AddressType.RELATIVE,
+            size_bytes=size_bytes,
+            checksum=checksum,
+            last_modified_ns=repo.engine.clock.now_ns(),
+            content_type=_CONTENT_TYPE,
+            metadata=_described(metadata),
+        )
+    )
+
+
+def _described(metadata: Document) -> Mapping[str, str]:
+    """Return user metadata, with which a diff of refs says what changed in a table."""
+    snapshot_id = current_snapshot_id(metadata)
+    return {
+        "iceberg-table-uuid": str(metadata.get("table-uuid")),
+        "iceberg-schema-id": str(metadata["current-schema-id"]),
+        **({} if snapshot_id is None else {"iceberg-snapshot-id": str(snapshot_id)}),
+    }
+
+
+def check_places(metadata: Document, location: str) -> None:
+    """Check that the table is at the location, and that all folders for its files are below it.
+
+    Raises:
+        InvalidInputError: one is elsewhere, where no collection would find the files.
+    """
+    if metadata["location"] != location:
+        raise InvalidInputError(
+            f"location {metadata['location']!r} is not the table's own, {location!r}: leave it out"
+        )
+    for name in _FOLDERS:
+        folder = metadata["properties"].get(name)
+        if folder is not None and not is_in_location(folder, location):
+            raise InvalidInputError(
+                f"property {name} is {folder!r}, which is not below the table's location, "
+                f"{location!r}"
+            )

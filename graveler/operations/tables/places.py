@@ -1,0 +1,45 @@
+"""The repository, the ref and the branch of a request about tables."""
+
+from contextlib import suppress
+
+from graveler.branches.lookup import current_branch, in_repository
+from graveler.branches.protection import check_can_stage
+from graveler.branches.views import read_value, view_of_ref
+from graveler.engine import Engine
+from graveler.errors import ForbiddenError, NotFoundError
+from graveler.model import Branch
+from graveler.names import is_branch_name
+from graveler.open_repository import OpenRepository
+
+
+def value_at(
+    engine: Engine, repository: str, ref: str, path: bytes
+) -> tuple[OpenRepository, bytes | None]:
+    """Return the repository, and the stored value at the path; None if the ref has no object there.
+
+    Raises:
+        InvalidInputError: a name or the ref is malformed.
+        NotFoundError: the repository or the ref does not exist.
+    """
+
+    def read(repo: OpenRepository) -> tuple[OpenRepository, bytes | None]:
+        return repo, read_value(repo, ref, path)
+
+    return in_repository(engine, repository, read)
+
+
+def branch_of_tables(engine: Engine, repository: str, ref: str) -> tuple[OpenRepository, Branch]:
+    """Return the repository and the branch, if tables may be changed there.
+
+    Raises:
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the ref does not exist.
+        ForbiddenError: the ref is no branch, the branch is protected, or the repository read-only.
+    """
+    if is_branch_name(ref):
+        with suppress(NotFoundError):
+            repo, branch = current_branch(engine, repository, ref)
+            check_can_stage(repo.record, ref, force=False)
+            return repo, branch
+    in_repository(engine, repository, lambda repo: view_of_ref(repo, ref))
+    raise ForbiddenError(f"{ref!r} is not a branch: its tables can only be read")

@@ -1,0 +1,212 @@
+"""Tables: loading, creating, registering, renaming and dropping them."""
+
+from collections.abc import Callable, Mapping
+
+from graveler.branches.staging import stage_in_place, stage_together
+from graveler.engine import Engine
+from graveler.errors import AlreadyExistsError, InvalidInputError
+from graveler.iceberg.creation import new_metadata
+from graveler.iceberg.places import Namespace, is_in_location, table_location, table_path
+from graveler.iceberg.shapes import Document
+from graveler.layout import TABLES_FOLDER
+from graveler.open_repository import OpenRepository
+from graveler.operations.tables.commits import no_table, uuid_for
+from graveler.operations.tables.metadata import (
+    Table,
+    check_places,
+    decoded,
+    read_table,
+    value_of,
+    written,
+)
+from graveler.operations.tables.namespaces import check_exists
+from graveler.operations.tables.places import branch_of_tables, value_at
+from graveler.times import NS_PER_MS
+
+# Raises if the caller must not make the metadata file at the URI a table.
+CheckFile = Callable[[str], None]
+
+
+def load(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> Table:
+    """Return the table.
+
+    Raises:
+        InvalidInputError: a name or the ref is malformed, or the object at the path is no table.
+        NotFoundError: the repository or the ref does not exist.
+        NoTableError: the ref has no such table.
+        GoneError: its metadata file does not exist any more.
+        CorruptDataError: its metadata file is none.
+    """
+    path = table_path(namespace, table)
+    repo, stored = value_at(engine, repository, ref, path)
+    if stored is None:
+        raise no_table(namespace, table)
+    return read_table(repo, path, stored)
+
+
+def exists(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> bool:
+    """Whether the ref has the table.
+
+    Raises:
+        InvalidInputError: a name or the ref is malformed.
+        NotFoundError: the repository or the ref does not exist.
+    """
+    return value_at(engine, repository, ref, table_path(namespace, table))[1] is not None
+
+
+def create(
+    engine: Engine,
+    repository: str,
+    ref: str,
+    namespace: Namespace,
+    table: str,
+    request: Document,
+    *,
+    is_staged: bool = False,
+) -> Table:
+    """Create the table that a CreateTableRequest describes.
+
+    is_staged: only return the metadata that it would have. A commit creates it.
+
+    Raises:
+        InvalidInputError: a name or the request is malformed, or names a location elsewhere.
+        NotFoundError: the repository, the ref or the namespace does not exist.
+        ForbiddenError: the ref is no branch, the branch is protected, or the repository read-only.
+        AlreadyExistsError: the table exists.
+        ContentionError: other writers came first in each try.
+        UnknownOutcomeError: the table may have been created.
+    """
+    path = table_path(namespace, table)
+    repo, branch = branch_of_tables(engine, repository, ref)
+    check_exists(engine, repository, ref, namespace)
+    uuid = uuid_for(repo, path)
+    location = table_location(repo.record.storage_namespace, uuid)
+    if request.get("location"):
+        raise InvalidInputError(
+            "location: the catalog chooses it, so that all branches share the files: leave it out"
+        )
+    time_ms = engine.clock.now_ns() // NS_PER_MS
+    metadata = new_metadata(request, uuid=uuid, location=location, time_ms=time_ms)
+    check_places(metadata, location)
+    if exists(engine, repository, ref, namespace, table):
+        raise _already_there(namespace, table)
+    if is_staged:
+        return Table(None, metadata)
+    made, value = written(repo, metadata, None)
+
+    def make(stored: bytes | None) -> bytes:
+        if stored is not None:
+            raise _already_there(namespace, table)
+        return value
+
+    stage_in_place(repo, branch, path, make)
+    return made
+
+
+def register(
+    engine: Engine,
+    repository: str,
+    ref: str,
+    namespace: Namespace,
+    table: str,
+    metadata_location: str,
+    *,
+    overwrite: bool = False,
+    check_file: CheckFile,
+) -> Table:
+    """Make a metadata file of this repository's storage a table; check_file is called with its URI.
+
+    Raises:
+        InvalidInputError: a name is malformed, or the file is elsewhere or no metadata file.
+        GravelerError: the others of `create`, without overwrite AlreadyExistsError.
+    """
+    path = table_path(namespace, table)
+    repo, branch = branch_of_tables(engine, repository, ref)
+    check_exists(engine, repository, ref, namespace)
+    folder = f"{repo.record.storage_namespace}/{TABLES_FOLDER}".rstrip("/")
+    if not is_in_location(metadata_location, folder):
+        raise InvalidInputError(
+            f"metadata-location {metadata_location!r} is not below {folder!r}: "
+            "only tables of this repository can be registered"
+        )
+    check_file(metadata_location)
+    metadata, value = _registered(repo, metadata_location)
+
+    def make(stored: bytes | None) -> bytes:
+        if stored is not None and not overwrite:
+            raise _already_there(namespace, table)
+        return value
+
+    stage_in_place(repo, branch, path, make)
+    return Table(metadata_location, metadata)
+
+
+def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:
+    info = repo.engine.objects.head(uri)
+    if info is None:
+        raise InvalidInputError(f"metadata-location {uri!r} does not exist")
+    try:
+        metadata = decoded(repo.engine.objects.get(uri))
+    except InvalidInputError as error:
+        raise error.within(f"metadata-location {uri!r}") from error
+    uuid = str(metadata.get("table-uuid"))
+    location = table_location(repo.record.storage_namespace, uuid)
+    if not is_in_location(uri, location):
+        raise InvalidInputError(f"metadata-location {uri!r} is not below {location!r}")
+    check_places(metadata, location)
+    return metadata, value_of(repo, uri, info.size_bytes, info.checksum, metadata)
+
+
+def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> None:
+    """Drop the table from the branch. Its files stay: other branches and commits may have it.
+
+    Raises:
+        InvalidInputError: a name is malformed.
+        NoTableError: the branch has no such table.
+        GravelerError: the others of `create`.
+    """
+    path = table_path(namespace, table)
+    repo, branch = branch_of_tables(engine, repository, ref)
+
+    def make(stored: bytes | None) -> bytes | None:
+        if stored is None:
+            raise no_table(namespace, table)
+        return None
+
+    stage_in_place(repo, branch, path, make)
+
+
+def rename(
+    engine: Engine,
+    repository: str,
+    ref: str,
+    source: tuple[Namespace, str],
+    destination: tuple[Namespace, str],
+) -> None:
+    """Give the table another name; its files stay where they are.
+
+    Raises:
+        NoTableError: the branch has no table of the source's name.
+        AlreadyExistsError: it has one of the destination's name.
+        GravelerError: the others of `create`.
+    """
+    old, new = table_path(*source), table_path(*destination)
+    repo, branch = branch_of_tables(engine, repository, ref)
+    check_exists(engine, repository, ref, destination[0])
+
+    def make(values: Mapping[bytes, bytes | None]) -> Mapping[bytes, bytes | None]:
+        if values[old] is None:
+            raise no_table(*source)
+        if values[new] is not None:
+            raise _already_there(*destination)
+        return {old: None, new: values[old]}
+
+    if old == new:
+        if exists(engine, repository, ref, *source):
+            raise _already_there(*destination)
+        raise no_table(*source)
+    stage_together(repo, branch, [old, new], make)
+
+
+def _already_there(namespace: Namespace, table: str) -> AlreadyExistsError:
+    return AlreadyExistsError(f"table exists already: {'.'.join((*namespace, table))}")

@@ -1,0 +1,1 @@
+"""Iceberg's REST catalogue over the tables of all repositories."""

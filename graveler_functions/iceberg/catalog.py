@@ -1,0 +1,85 @@
+"""The two forms of the catalogue's address, and the places that namespaces name there.
+
+`/iceberg/api` has all repositories: a namespace is `<repository>`, `<repository>.<ref>`, or
+`<repository>.<ref>.<namespace>`. `/iceberg/relative_to/<repository>.<ref>/api` has the tables of
+one ref, for clients that know namespaces of one level only. Both are lakeFS's.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from graveler.errors import InvalidInputError, NotFoundError
+from graveler.iceberg.places import Namespace
+
+# A client separates the levels of a namespace in paths and queries by this.
+SEPARATOR = "\x1f"
+
+# Clients of lakeFS set the prefix `lakefs`.
+_PATH = re.compile(
+    r"/iceberg(?:/relative_to/(?P<repository>[^./]+)\.(?P<ref>[^/]+))?/api/v1/(?:lakefs/)?(?P<rest>.+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a namespace names: a ref's namespace, a ref, a repository, or the root of all."""
+
+    repository: str = ""
+    ref: str = ""
+    namespace: Namespace = ()
+
+    @property
+    def is_in_ref(self) -> bool:
+        """Whether it is a namespace of a ref, () included."""
+        return bool(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A form of the catalogue; root: the repository and the ref of one, or nothing."""
+
+    root: tuple[str, ...] = ()
+
+    def place(self, levels: Sequence[str]) -> Place:
+        """Return what the levels of a namespace name."""
+        named = (*self.root, *levels)
+        repository, ref = (*named, "", "")[:2]
+        return Place(repository, ref, named[2:])
+
+    def table_place(self, levels: Sequence[str]) -> Place:
+        """Return the namespace of a table.
+
+        Raises:
+            NotFoundError: the levels name none.
+        """
+        place = self.place(levels)
+        if not place.namespace:
+            raise NotFoundError(
+                f"namespace {'.'.join(levels)!r} has no tables: "
+                "name the repository, the ref and a namespace"
+            )
+        return place
+
+
+def parsed(encoded_path: str) -> tuple[Catalog, str] | None:
+    """Return the catalogue, and the path below its `v1`, still encoded; None for other paths."""
+    found = _PATH.fullmatch(encoded_path)
+    if found is None:
+        return None
+    if found["repository"] is None:
+        return Catalog(), found["rest"]
+    return Catalog((unquote(found["repository"]), unquote(found["ref"]))), found["rest"]
+
+
+def levels_of(text: str) -> list[str]:
+    """Return the levels of a namespace, as a path or a query has it, decoded.
+
+    Raises:
+        InvalidInputError: one is empty.
+    """
+    levels = text.split(SEPARATOR)
+    if not all(levels):
+        raise InvalidInputError(f"namespace {quote(text)!r} has an empty level")
+    return levels

@@ -1,0 +1,1 @@
+"""The operations of the catalogue: a module for each resource."""

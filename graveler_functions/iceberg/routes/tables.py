@@ -1,0 +1,189 @@
+"""Tables: loading them, creating them, and what is done to them whole."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from graveler.access.actions import Action
+from graveler.access.needs import Permission
+from graveler.access.resources import namespace_arn
+from graveler.errors import InvalidInputError
+from graveler.iceberg.shapes import Document, field
+from graveler.operations.tables import namespaces, tables
+from graveler.operations.tables.metadata import Table
+from graveler_functions.http import answers
+from graveler_functions.http.answers import ApiAnswer
+from graveler_functions.iceberg.catalog import Place
+from graveler_functions.iceberg.request import IcebergRequest
+
+_VENDED = "vended-credentials"
+
+
+class Identifier(Struct):
+    namespace: list[str]
+    name: str
+
+
+class Renaming(Struct):
+    source: Identifier
+    destination: Identifier
+
+
+class Registration(Struct, rename="kebab"):
+    name: str
+    metadata_location: str
+    overwrite: bool = False
+
+
+def list_tables(request: IcebergRequest) -> ApiAnswer:
+    place = request.place
+    if not place.namespace:  # repositories, refs and the root have no tables
+        return answers.of_json({"identifiers": [], "next-page-token": None})
+    request.require_on_namespace(Action.LIST_TABLES, place)
+    ref, namespace = (place.repository, place.ref), place.namespace
+    names, token = request.pages(
+        lambda after, amount: namespaces.list_tables(request.engine, *ref, namespace, after, amount)
+    )
+    found = [{"namespace": request.levels, "name": name} for name in names]
+    return answers.of_json({"identifiers": found, "next-page-token": token})
+
+
+def load_table(request: IcebergRequest) -> ApiAnswer:
+    shown = request.query.text("snapshots") or "all"
+    if shown not in {"all", "refs"}:
+        raise InvalidInputError(f"snapshots is {shown[:40]!r}: send all or refs")
+    table = _loaded(request)
+    tag = f'"{(table.metadata_location or "").rpartition("/")[2]}-{shown}"'
+    if tag in (request.header("if-none-match") or ""):
+        return answers.empty(304, {"ETag": tag})
+    if shown == "refs":
+        table = Table(table.metadata_location, _with_snapshots_of_refs(table.metadata))
+    return of_table(request, table, {"ETag": tag})
+
+
+def _with_snapshots_of_refs(metadata: Document) -> Document:
+    named = {ref["snapshot-id"] for ref in metadata["refs"].values()}
+    snapshots = [each for each in metadata["snapshots"] if each["snapshot-id"] in named]
+    return {**metadata, "snapshots": snapshots}
+
+
+def _loaded(request: IcebergRequest) -> Table:
+    place = request.table_place
+    request.require_on_table(Action.READ_TABLE, place, request.table)
+    ref = place.repository, place.ref
+    return tables.load(request.engine, *ref, place.namespace, request.table)
+
+
+def has_table(request: IcebergRequest) -> ApiAnswer:
+    _loaded(request)
+    return answers.empty()
+
+
+def load_credentials(request: IcebergRequest) -> ApiAnswer:
+    return answers.of_json({"storage-credentials": _credentials(request, _loaded(request))})
+
+
+def report_metrics(request: IcebergRequest) -> ApiAnswer:
+    request.require_on_table(Action.READ_TABLE, request.table_place, request.table)
+    return answers.empty()
+
+
+def create_table(request: IcebergRequest) -> ApiAnswer:
+    place, body = request.table_place, request.decode(dict[str, Any])
+    name, is_staged = field(body, "name", str), body.get("stage-create") is True
+    request.require_on_table(Action.CREATE_TABLE, place, name)
+    ref = place.repository, place.ref
+    made = tables.create(request.engine, *ref, place.namespace, name, body, is_staged=is_staged)
+    return of_table(request, made)
+
+
+def register_table(request: IcebergRequest) -> ApiAnswer:
+    place, body = request.table_place, request.decode(Registration)
+    request.require_on_table(Action.CREATE_TABLE, place, body.name)
+    if body.overwrite:
+        request.require_on_table(Action.UPDATE_TABLE, place, body.name)
+
+    def check_file(uri: str) -> None:
+        # The file may be of a table that the user must not read.
+        request.rights.require(Permission(Action.IMPORT_FROM_STORAGE, namespace_arn(uri)))
+
+    made = tables.register(
+        request.engine,
+        place.repository,
+        place.ref,
+        place.namespace,
+        body.name,
+        body.metadata_location,
+        overwrite=body.overwrite,
+        check_file=check_file,
+    )
+    return of_table(request, made)
+
+
+def drop_table(request: IcebergRequest) -> ApiAnswer:
+    # A client may ask for a purge. The files stay, because other branches and commits have them.
+    place = request.table_place
+    request.require_on_table(Action.DELETE_TABLE, place, request.table)
+    ref = place.repository, place.ref
+    tables.drop(request.engine, *ref, place.namespace, request.table)
+    return answers.empty()
+
+
+def rename_table(request: IcebergRequest) -> ApiAnswer:
+    body = request.decode(Renaming)
+    source = request.catalog.table_place(body.source.namespace)
+    destination = request.catalog.table_place(body.destination.namespace)
+    request.require_on_table(Action.DELETE_TABLE, source, body.source.name)
+    request.require_on_table(Action.CREATE_TABLE, destination, body.destination.name)
+    check_same_ref([source, destination])
+    tables.rename(
+        request.engine,
+        source.repository,
+        source.ref,
+        (source.namespace, body.source.name),
+        (destination.namespace, body.destination.name),
+    )
+    return answers.empty()
+
+
+def check_same_ref(places: list[Place]) -> None:
+    """Check that all places are of one ref.
+
+    Raises:
+        InvalidInputError: they are of several.
+    """
+    if len({(place.repository, place.ref) for place in places}) > 1:
+        raise InvalidInputError("one request changes tables of one ref of one repository only")
+
+
+def of_table(
+    request: IcebergRequest, table: Table, headers: Mapping[str, str] | None = None
+) -> ApiAnswer:
+    """Return the answer with a table, and with what a client needs to reach its files."""
+    settings = request.services.settings
+    config = {"client.region": settings.region}
+    if settings.s3_endpoint:
+        config |= {
+            "s3.endpoint": settings.s3_endpoint,
+            "s3.path-style-access": "true",
+            "s3.region": settings.region,
+        }
+    found: dict[str, Any] = {"metadata": table.metadata, "config": config}
+    if table.metadata_location is not None:
+        found["metadata-location"] = table.metadata_location
+    credentials = _credentials(request, table)
+    for each in credentials:
+        config |= each["config"]  # clients of earlier versions of the specification read it here
+    if credentials:
+        found["storage-credentials"] = credentials
+    return answers.of_json(found, headers=headers)
+
+
+def _credentials(request: IcebergRequest, table: Table) -> list[dict[str, Any]]:
+    """Return credentials of the store for the table's files, if the client asks for them."""
+    asked = (request.header("x-iceberg-access-delegation") or "").split(",")
+    vend = request.services.vend
+    if vend is None or _VENDED not in [each.strip() for each in asked]:
+        return []
+    return [{"prefix": table.location, "config": dict(vend(table.location))}]
