@@ -249,9 +249,9 @@ def stage_together(
             current, read = reread_branch(repo, current), None
             raise
         except (PreconditionFailedError, NotFoundError) as error:
-            for path in own:
-                raise may_be_written(path) from error
-            raise
+            if not own:
+                raise
+            raise may_be_written(next(iter(own))) from error
 
     subject = f"path {shown(paths[0])} or branch {branch.name!r}"
     retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)

@@ -50,7 +50,7 @@ def build_app(
     routes = RouteTable[Operation]()
     for operation in OPERATIONS:
         routes.add(operation.method, operation.path, operation)
-    routes.add("GET", "config", Operation("GET", "config", "getConfig", _configuration))
+    routes.add("GET", "config", Operation("GET", "config", "getCatalogConfig", _configuration))
 
     def respond(event: Event, record: TelemetryRecord) -> ApiAnswer:
         try:

@@ -23,7 +23,7 @@ _PATH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CatalogPlace:
     """What a namespace names: a ref's namespace, a ref, a repository, or the root of all."""
 
     repository: str = ""
@@ -42,13 +42,13 @@ class Catalog:
 
     root: tuple[str, ...] = ()
 
-    def place(self, levels: Sequence[str]) -> Place:
+    def place(self, levels: Sequence[str]) -> CatalogPlace:
         """Return what the levels of a namespace name."""
         named = (*self.root, *levels)
         repository, ref = (*named, "", "")[:2]
-        return Place(repository, ref, named[2:])
+        return CatalogPlace(repository, ref, named[2:])
 
-    def table_place(self, levels: Sequence[str]) -> Place:
+    def table_place(self, levels: Sequence[str]) -> CatalogPlace:
         """Return the namespace of a table.
 
         Raises:

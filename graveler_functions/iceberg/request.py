@@ -18,7 +18,7 @@ from graveler.model import Page
 from graveler_functions.http.answers import ApiAnswer
 from graveler_functions.http.events import Event
 from graveler_functions.http.request import EventRequest
-from graveler_functions.iceberg.catalog import Catalog, Place, levels_of
+from graveler_functions.iceberg.catalog import Catalog, CatalogPlace, levels_of
 from graveler_functions.iceberg.settings import IcebergSettings
 
 T = TypeVar("T")
@@ -67,12 +67,12 @@ class IcebergRequest(EventRequest):
         return levels_of(self._parameters["namespace"])
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CatalogPlace:
         """What the namespace in the path names."""
         return self.catalog.place(self.levels)
 
     @property
-    def table_place(self) -> Place:
+    def table_place(self) -> CatalogPlace:
         """The namespace in the path, which may have tables."""
         return self.catalog.table_place(self.levels)
 
@@ -81,7 +81,7 @@ class IcebergRequest(EventRequest):
         """The table in the path."""
         return self._parameters["table"]
 
-    def require_on_namespace(self, action: Action, place: Place) -> None:
+    def require_on_namespace(self, action: Action, place: CatalogPlace) -> None:
         """Check that the user may do the action to the namespace.
 
         Raises:
@@ -90,7 +90,7 @@ class IcebergRequest(EventRequest):
         arn = catalog_namespace_arn(place.repository, place.namespace)
         self.rights.require(Permission(action, arn))
 
-    def require_on_table(self, action: Action, place: Place, table: str) -> None:
+    def require_on_table(self, action: Action, place: CatalogPlace, table: str) -> None:
         """Check that the user may do the action to the table.
 
         Raises:

@@ -47,7 +47,7 @@ class Prefixes(RuleBasedStateMachine):
         self.main: Contents = {}
         self.head: Contents = {}
         self.count = 0
-        small = (("_STEP_OBJECTS_MAX", 4), ("PAGE_PATHS", 3))
+        small = (("CHANGES_TOGETHER_MAX", 4), ("PAGE_PATHS", 3))
         self.patches = [patch.object(walk, name, value) for name, value in small]
         for each in self.patches:
             each.start()

@@ -214,7 +214,7 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
         patch.object(changes, "plan_import", partial(plan_import, slice_weight=1)),
         patch.object(commit_pages, "_PARTS_MAX", 8),
         patch.object(walk, "PAGE_PATHS", 2),
-        patch.object(walk, "_STEP_OBJECTS_MAX", 2),
+        patch.object(walk, "CHANGES_TOGETHER_MAX", 2),
     ):
         yield
 

@@ -28,7 +28,7 @@ from graveler.iceberg.requirements import CREATION, check_requirements
 from graveler.iceberg.shapes import Document
 from graveler.iceberg.updates import apply_updates
 from graveler.open_repository import OpenRepository
-from graveler.operations.tables.metadata import Table, check_places, read_table, written
+from graveler.operations.tables.metadata import IcebergTable, check_places, read_table, written
 from graveler.operations.tables.places import branch_of_tables
 from graveler.ports import CHANGES_TOGETHER_MAX
 from graveler.times import NS_PER_MS
@@ -53,9 +53,9 @@ class TableChange:
         return any(each.get("type") == CREATION for each in self.requirements)
 
 
-def commit(
+def commit_tables(
     engine: Engine, repository: str, ref: str, changes: Sequence[TableChange]
-) -> Sequence[Table]:
+) -> Sequence[IcebergTable]:
     """Commit changes of distinct tables at one moment; return the tables as they are then.
 
     Raises:
@@ -73,9 +73,9 @@ def commit(
             f"a commit changes 1 to {CHANGES_TOGETHER_MAX} tables, each once, not {len(changes)}"
         )
     repo, branch = branch_of_tables(engine, repository, ref)
-    tables: dict[bytes, Table] = {}
+    tables: dict[bytes, IcebergTable] = {}
     # A try that failed because of something else has written the same file already.
-    known: dict[tuple[bytes, bytes | None], tuple[Table, bytes | None]] = {}
+    known: dict[tuple[bytes, bytes | None], tuple[IcebergTable, bytes | None]] = {}
 
     def make(values: Mapping[bytes, bytes | None]) -> Mapping[bytes, bytes | None]:
         made: dict[bytes, bytes | None] = {}
@@ -94,7 +94,7 @@ def commit(
 
 def _changed(
     repo: OpenRepository, change: TableChange, stored: bytes | None
-) -> tuple[Table, bytes | None]:
+) -> tuple[IcebergTable, bytes | None]:
     """Return the table after the change and its new stored value; None if it does not change."""
     time_ms = repo.engine.clock.now_ns() // NS_PER_MS
     if stored is None:

@@ -32,7 +32,7 @@ _FOLDERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class IcebergTable:
     """A table: the URI of its metadata file, and its content. A staged creation has no file yet."""
 
     metadata_location: str | None
@@ -45,7 +45,7 @@ class Table:
         return found
 
 
-def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> Table:
+def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> IcebergTable:
     """Return the table of a stored value.
 
     Raises:
@@ -60,7 +60,7 @@ def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> Table:
         )
     content = read_content(repo.engine, found).content
     try:
-        return Table(found.physical_address, decoded(content))
+        return IcebergTable(found.physical_address, decoded(content))
     except InvalidInputError as error:
         raise CorruptDataError(f"{found.physical_address}: {error}") from error
 
@@ -78,7 +78,9 @@ def decoded(content: bytes) -> Document:
     return read_metadata(document)
 
 
-def written(repo: OpenRepository, metadata: Document, after: Table | None) -> tuple[Table, bytes]:
+def written(
+    repo: OpenRepository, metadata: Document, after: IcebergTable | None
+) -> tuple[IcebergTable, bytes]:
     """Write a new metadata file; return the table, and the stored value that names the file.
 
     after: the table that the metadata replace.
@@ -88,7 +90,7 @@ def written(repo: OpenRepository, metadata: Document, after: Table | None) -> tu
     uri = metadata_file(location, version, repo.engine.names.new_uid())
     content = msgspec.json.encode(metadata)
     info = repo.engine.objects.put(uri, content, _CONTENT_TYPE)
-    return Table(uri, metadata), value_of(repo, uri, len(content), info.checksum, metadata)
+    return IcebergTable(uri, metadata), value_of(repo, uri, len(content), info.checksum, metadata)
 
 
 def value_of(

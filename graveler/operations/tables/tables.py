@@ -7,12 +7,12 @@ from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.iceberg.creation import new_metadata
 from graveler.iceberg.places import Namespace, is_in_location, table_location, table_path
-from graveler.iceberg.shapes import Document
+from graveler.iceberg.shapes import Document, checked
 from graveler.layout import TABLES_FOLDER
 from graveler.open_repository import OpenRepository
 from graveler.operations.tables.commits import no_table, uuid_for
 from graveler.operations.tables.metadata import (
-    Table,
+    IcebergTable,
     check_places,
     decoded,
     read_table,
@@ -23,11 +23,16 @@ from graveler.operations.tables.namespaces import check_exists
 from graveler.operations.tables.places import branch_of_tables, value_at
 from graveler.times import NS_PER_MS
 
+# Clients must not delete files: other branches and commits may have them.
+_NEW_TABLES = {"gc.enabled": "false"}
+
 # Raises if the caller must not make the metadata file at the URI a table.
 CheckFile = Callable[[str], None]
 
 
-def load(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> Table:
+def load(
+    engine: Engine, repository: str, ref: str, namespace: Namespace, table: str
+) -> IcebergTable:
     """Return the table.
 
     Raises:
@@ -63,7 +68,7 @@ def create(
     request: Document,
     *,
     is_staged: bool = False,
-) -> Table:
+) -> IcebergTable:
     """Create the table that a CreateTableRequest describes.
 
     is_staged: only return the metadata that it would have. A commit creates it.
@@ -86,12 +91,14 @@ def create(
             "location: the catalog chooses it, so that all branches share the files: leave it out"
         )
     time_ms = engine.clock.now_ns() // NS_PER_MS
-    metadata = new_metadata(request, uuid=uuid, location=location, time_ms=time_ms)
+    properties = checked(request.get("properties") or {}, dict[str, str], "field 'properties'")
+    asked = {**request, "properties": {**_NEW_TABLES, **properties}}
+    metadata = new_metadata(asked, uuid=uuid, location=location, time_ms=time_ms)
     check_places(metadata, location)
     if exists(engine, repository, ref, namespace, table):
         raise _already_there(namespace, table)
     if is_staged:
-        return Table(None, metadata)
+        return IcebergTable(None, metadata)
     made, value = written(repo, metadata, None)
 
     def make(stored: bytes | None) -> bytes:
@@ -113,7 +120,7 @@ def register(
     *,
     overwrite: bool = False,
     check_file: CheckFile,
-) -> Table:
+) -> IcebergTable:
     """Make a metadata file of this repository's storage a table; check_file is called with its URI.
 
     Raises:
@@ -138,7 +145,7 @@ def register(
         return value
 
     stage_in_place(repo, branch, path, make)
-    return Table(metadata_location, metadata)
+    return IcebergTable(metadata_location, metadata)
 
 
 def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:

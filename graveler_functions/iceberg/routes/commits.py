@@ -10,10 +10,10 @@ from graveler.access.actions import Action
 from graveler.errors import ConflictError, ContentionError, InvalidInputError
 from graveler.operations.tables import commits
 from graveler.operations.tables.commits import TableChange
-from graveler.operations.tables.metadata import Table
+from graveler.operations.tables.metadata import IcebergTable
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
-from graveler_functions.iceberg.catalog import Place
+from graveler_functions.iceberg.catalog import CatalogPlace
 from graveler_functions.iceberg.request import IcebergRequest
 from graveler_functions.iceberg.routes.tables import Identifier, check_same_ref
 
@@ -37,7 +37,7 @@ def commit_table(request: IcebergRequest) -> ApiAnswer:
 
 
 def commit_transaction(request: IcebergRequest) -> ApiAnswer:
-    places: list[Place] = []
+    places: list[CatalogPlace] = []
     changes: list[TableChange] = []
     for number, each in enumerate(request.decode(Transaction).table_changes):
         if each.identifier is None:
@@ -52,8 +52,8 @@ def commit_transaction(request: IcebergRequest) -> ApiAnswer:
 
 
 def _committed(
-    request: IcebergRequest, places: Sequence[Place], changes: Sequence[TableChange]
-) -> Sequence[Table]:
+    request: IcebergRequest, places: Sequence[CatalogPlace], changes: Sequence[TableChange]
+) -> Sequence[IcebergTable]:
     for place, change in zip(places, changes, strict=True):
         action = Action.CREATE_TABLE if change.creates else Action.UPDATE_TABLE
         request.require_on_table(action, place, change.table)
@@ -61,7 +61,7 @@ def _committed(
     if not places:
         raise InvalidInputError("a transaction needs a table change")
     with _retried_by_clients():
-        return commits.commit(request.engine, places[0].repository, places[0].ref, changes)
+        return commits.commit_tables(request.engine, places[0].repository, places[0].ref, changes)
 
 
 @contextmanager

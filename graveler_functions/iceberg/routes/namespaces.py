@@ -14,7 +14,7 @@ from graveler.operations import branches, repositories
 from graveler.operations.tables import namespaces
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
-from graveler_functions.iceberg.catalog import Place, levels_of
+from graveler_functions.iceberg.catalog import CatalogPlace, levels_of
 from graveler_functions.iceberg.request import IcebergRequest
 
 
@@ -37,7 +37,7 @@ def list_namespaces(request: IcebergRequest) -> ApiAnswer:
     return answers.of_json(found | {"next-page-token": token})
 
 
-def _children(request: IcebergRequest, place: Place, after: str, amount: int) -> Page[str]:
+def _children(request: IcebergRequest, place: CatalogPlace, after: str, amount: int) -> Page[str]:
     engine = request.engine
     if place.is_in_ref:
         request.require_on_namespace(Action.LIST_NAMESPACES, place)
@@ -60,6 +60,8 @@ def _children(request: IcebergRequest, place: Place, after: str, amount: int) ->
 
 def create_namespace(request: IcebergRequest) -> ApiAnswer:
     body = request.decode(NamespaceCreation)
+    if not body.namespace:
+        raise InvalidInputError("namespace has no level")
     place = request.catalog.place(body.namespace)
     request.require_on_namespace(Action.CREATE_NAMESPACE, place)
     if not place.namespace:
@@ -89,7 +91,7 @@ def _properties(request: IcebergRequest) -> Mapping[str, str]:
     return namespaces.properties_of(request.engine, *ref, place.namespace)
 
 
-def _check_is_there(request: IcebergRequest, place: Place) -> None:
+def _check_is_there(request: IcebergRequest, place: CatalogPlace) -> None:
     """Check that the repository exists, and the ref, if the place has one.
 
     Raises:
@@ -120,7 +122,7 @@ def drop_namespace(request: IcebergRequest) -> ApiAnswer:
     return answers.empty()
 
 
-def _own_place(request: IcebergRequest) -> Place:
+def _own_place(request: IcebergRequest) -> CatalogPlace:
     """Return the namespace in the path, which the catalogue can change.
 
     Raises:

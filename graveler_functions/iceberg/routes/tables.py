@@ -11,10 +11,10 @@ from graveler.access.resources import namespace_arn
 from graveler.errors import InvalidInputError
 from graveler.iceberg.shapes import Document, field
 from graveler.operations.tables import namespaces, tables
-from graveler.operations.tables.metadata import Table
+from graveler.operations.tables.metadata import IcebergTable
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
-from graveler_functions.iceberg.catalog import Place
+from graveler_functions.iceberg.catalog import CatalogPlace
 from graveler_functions.iceberg.request import IcebergRequest
 
 _VENDED = "vended-credentials"
@@ -58,7 +58,7 @@ def load_table(request: IcebergRequest) -> ApiAnswer:
     if tag in (request.header("if-none-match") or ""):
         return answers.empty(304, {"ETag": tag})
     if shown == "refs":
-        table = Table(table.metadata_location, _with_snapshots_of_refs(table.metadata))
+        table = IcebergTable(table.metadata_location, _with_snapshots_of_refs(table.metadata))
     return of_table(request, table, {"ETag": tag})
 
 
@@ -68,7 +68,7 @@ def _with_snapshots_of_refs(metadata: Document) -> Document:
     return {**metadata, "snapshots": snapshots}
 
 
-def _loaded(request: IcebergRequest) -> Table:
+def _loaded(request: IcebergRequest) -> IcebergTable:
     place = request.table_place
     request.require_on_table(Action.READ_TABLE, place, request.table)
     ref = place.repository, place.ref
@@ -147,7 +147,7 @@ def rename_table(request: IcebergRequest) -> ApiAnswer:
     return answers.empty()
 
 
-def check_same_ref(places: list[Place]) -> None:
+def check_same_ref(places: list[CatalogPlace]) -> None:
     """Check that all places are of one ref.
 
     Raises:
@@ -158,7 +158,7 @@ def check_same_ref(places: list[Place]) -> None:
 
 
 def of_table(
-    request: IcebergRequest, table: Table, headers: Mapping[str, str] | None = None
+    request: IcebergRequest, table: IcebergTable, headers: Mapping[str, str] | None = None
 ) -> ApiAnswer:
     """Return the answer with a table, and with what a client needs to reach its files."""
     settings = request.services.settings
@@ -180,7 +180,7 @@ def of_table(
     return answers.of_json(found, headers=headers)
 
 
-def _credentials(request: IcebergRequest, table: Table) -> list[dict[str, Any]]:
+def _credentials(request: IcebergRequest, table: IcebergTable) -> list[dict[str, Any]]:
     """Return credentials of the store for the table's files, if the client asks for them."""
     asked = (request.header("x-iceberg-access-delegation") or "").split(",")
     vend = request.services.vend

@@ -50,7 +50,7 @@ DAY_S = 24 * 60 * 60
 def small_steps() -> Iterator[None]:
     """Stage at most two changes in a step, and read at most three paths at once."""
     with (
-        patch.object(walk, "_STEP_OBJECTS_MAX", 2),
+        patch.object(walk, "CHANGES_TOGETHER_MAX", 2),
         patch.object(walk, "PAGE_PATHS", 3),
     ):
         yield

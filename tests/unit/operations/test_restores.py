@@ -28,7 +28,7 @@ OLD = {b"a/1": b"1", b"a/2": b"2", b"a/3": b"3", b"a/4": b"4"}
 @pytest.fixture(autouse=True)
 def _small_steps() -> Iterator[None]:
     """Stage at most two changes in a step, and read at most three paths at once."""
-    with patch.object(walk, "_STEP_OBJECTS_MAX", 2), patch.object(walk, "PAGE_PATHS", 3):
+    with patch.object(walk, "CHANGES_TOGETHER_MAX", 2), patch.object(walk, "PAGE_PATHS", 3):
         yield
 
 

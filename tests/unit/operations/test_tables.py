@@ -1,0 +1,538 @@
+"""Iceberg tables of a repository: they have versions as objects have, and nobody else writes them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from graveler.engine import Engine
+from graveler.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    CorruptDataError,
+    ForbiddenError,
+    GravelerError,
+    InvalidInputError,
+    NoTableError,
+    NotEmptyError,
+    NotFoundError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
+from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.model import ProtectionRule
+from graveler.operations import branches, links, objects, repositories, tags, writes
+from graveler.operations.prefixes import requests as prefixes
+from graveler.operations.prefixes import restoring
+from graveler.operations.tables import commits, namespaces, tables
+from graveler.operations.tables.commits import TableChange
+from graveler.operations.tables.metadata import IcebergTable
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.tasks import run_all
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.iceberg_tables import request
+from tests.support.worlds.imports import imported
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, merge, paths, upload
+
+NS = ("sales",)
+PATH = b"_lakefs_tables/iceberg/namespaces/sales/tables/orders"
+CREATION = {"type": "assert-create"}
+
+
+def create(engine: Engine, table: str = "orders", ref: str = "main", **more: Any) -> IcebergTable:
+    """Create a table, and its namespace if it is the first one."""
+    if not namespaces.list_namespaces(engine, REPO, ref, (), "", 10).results:
+        namespaces.create(engine, REPO, ref, NS, {})
+    is_staged = more.pop("is_staged", False)
+    return tables.create(engine, REPO, ref, NS, table, request(**more), is_staged=is_staged)
+
+
+def load(engine: Engine, table: str = "orders", ref: str = "main") -> IcebergTable:
+    return tables.load(engine, REPO, ref, NS, table)
+
+
+def change(
+    engine: Engine, *properties: str, table: str = "orders", ref: str = "main", **more: Any
+) -> IcebergTable:
+    """Set properties of a table; `requirements` may be given."""
+    updates = [{"action": "set-properties", "updates": dict.fromkeys(properties, "set")}]
+    made = TableChange(NS, table, more.pop("requirements", []), more.pop("updates", updates))
+    return commits.commit_tables(engine, REPO, ref, [made])[0]
+
+
+def names(engine: Engine, ref: str = "main") -> tuple[str, ...]:
+    return namespaces.list_tables(engine, REPO, ref, NS, "", 100).results
+
+
+def properties(table: IcebergTable) -> set[str]:
+    return {name for name, value in table.metadata["properties"].items() if value == "set"}
+
+
+def test_a_new_table_is_read_as_it_was_made(engine: Engine) -> None:
+    made = create(engine)
+    assert load(engine) == made
+    assert made.location.startswith(f"{NAMESPACE}/_iceberg/")
+    assert made.metadata["table-uuid"] == made.location.rpartition("/")[2]
+    assert made.metadata_location is not None
+    assert made.metadata_location.startswith(f"{made.location}/metadata/00000-")
+    assert names(engine) == ("orders",)
+    entry = objects.stat(engine, REPO, "main", PATH)
+    assert entry.physical_address == made.metadata_location
+    assert entry.entry.metadata["iceberg-table-uuid"] == made.metadata["table-uuid"]
+
+
+def test_clients_are_told_not_to_delete_files_that_other_branches_have(engine: Engine) -> None:
+    assert create(engine).metadata["properties"]["gc.enabled"] == "false"
+
+
+def test_branches_and_commits_have_versions_of_a_table(engine: Engine) -> None:
+    create(engine)
+    first = commit(engine).id
+    branches.create(engine, REPO, name="dev", source="main")
+    tags.create(engine, REPO, name="v1", ref="main")
+    change(engine, "on-dev", ref="dev")
+    change(engine, "on-main")
+    assert properties(load(engine, ref="dev")) == {"on-dev"}
+    assert properties(load(engine)) == {"on-main"}
+    assert properties(load(engine, ref="v1")) == properties(load(engine, ref=first)) == set()
+    assert properties(load(engine, ref="main@")) == set()
+
+
+def test_a_merge_brings_a_table(engine: Engine) -> None:
+    create(engine)
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    change(engine, "merged", ref="source")
+    commit(engine, "source")
+    merge(engine)
+    assert properties(load(engine)) == {"merged"}
+
+
+@pytest.mark.parametrize("ref", ["v1", "main@", "main~1", "commit"])
+def test_tables_of_tags_and_commits_cannot_be_changed(engine: Engine, ref: str) -> None:
+    create(engine)
+    made = commit(engine)
+    upload(engine, b"a", b"a")
+    commit(engine)
+    tags.create(engine, REPO, name="v1", ref="main")
+    with pytest.raises(ForbiddenError, match="not a branch"):
+        change(engine, "new", ref=made.id if ref == "commit" else ref)
+
+
+def test_an_unknown_ref_is_not_found(engine: Engine) -> None:
+    for asked in (lambda: change(engine, "new", ref="none"), lambda: load(engine, ref="none")):
+        with pytest.raises(NotFoundError):
+            asked()
+
+
+def test_a_protected_branch_takes_no_change_of_a_table(engine: Engine, world: MemoryWorld) -> None:
+    create(engine)
+    repositories.set_protection_rules(engine, REPO, [ProtectionRule("main")])
+    with pytest.raises(ForbiddenError):
+        change(world.engine(), "new")
+
+
+def test_a_commit_whose_requirement_fails_changes_nothing(engine: Engine) -> None:
+    before = create(engine)
+    snapshot = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 7}
+    with pytest.raises(ConflictError):
+        change(engine, "new", requirements=[snapshot])
+    assert load(engine) == before
+
+
+def test_a_commit_without_a_change_writes_no_file(engine: Engine, world: MemoryWorld) -> None:
+    before = create(engine)
+    count = len(world.objects.contents())
+    assert change(engine, updates=[]) == before
+    assert len(world.objects.contents()) == count
+
+
+def test_a_table_that_does_not_exist_is_not_committed_to(engine: Engine) -> None:
+    create(engine, "other")
+    with pytest.raises(NoTableError):
+        change(engine, "new", requirements=[{"type": "assert-table-uuid", "uuid": "x"}])
+
+
+def beaten(world: MemoryWorld, other: Callable[[Engine], object]) -> Engine:
+    """Return an engine before whose first conditional write another process changes something."""
+    done: list[None] = []
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name == "staging.stage_if" and not done:
+            done.append(None)
+            other(world.engine())
+        return call()
+
+    return engine_around(world.engine(), around)
+
+
+def test_a_commit_that_loses_the_race_is_made_on_the_other_one(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    create(engine)
+    change(beaten(world, lambda engine: change(engine, "theirs")), "ours")
+    assert properties(load(engine)) == {"ours", "theirs"}
+
+
+def test_a_commit_beside_a_commit_of_the_branch_is_kept(engine: Engine, world: MemoryWorld) -> None:
+    create(engine)
+    change(beaten(world, commit), "ours")
+    assert properties(load(engine)) == {"ours"}
+
+
+def test_a_commit_beside_a_merge_is_made_on_what_the_merge_brought(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    create(engine)
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    change(engine, "merged", ref="source")
+    commit(engine, "source")
+    change(beaten(world, merge), "ours")
+    assert properties(load(engine)) == {"merged", "ours"}
+
+
+@pytest.mark.parametrize("error", [UnknownOutcomeError("lost"), StaleVersionError("always")])
+def test_a_crash_before_the_swap_leaves_the_table_as_it_was(
+    engine: Engine, world: MemoryWorld, error: GravelerError
+) -> None:
+    before = create(engine)
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name == "staging.stage_if":
+            raise error
+        return call()
+
+    with pytest.raises(GravelerError):
+        change(engine_around(world.engine(), around), "new")
+    assert load(engine) == before
+
+
+def both(engine: Engine, *more: dict[str, Any]) -> None:
+    """Set a property of two tables at one moment, the second with further requirements."""
+    updates = [{"action": "set-properties", "updates": {"both": "set"}}]
+    changed = [
+        TableChange(NS, "orders", [], updates),
+        TableChange(NS, "items", list(more), updates),
+    ]
+    commits.commit_tables(engine, REPO, "main", changed)
+
+
+def test_a_commit_to_several_tables_changes_all_or_none(engine: Engine) -> None:
+    create(engine)
+    create(engine, "items")
+    with pytest.raises(ConflictError):
+        both(engine, CREATION)
+    assert not properties(load(engine)) | properties(load(engine, "items"))
+    both(engine)
+    assert properties(load(engine)) == properties(load(engine, "items")) == {"both"}
+
+
+def test_a_commit_to_several_tables_keeps_what_another_changed_meanwhile(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    create(engine)
+    create(engine, "items")
+    both(beaten(world, lambda engine: change(engine, "theirs", table="items")))
+    assert properties(load(engine)) == {"both"}
+    assert properties(load(engine, "items")) == {"both", "theirs"}
+
+
+@pytest.mark.parametrize("count", [0, 97])
+def test_a_commit_has_a_limited_number_of_tables(engine: Engine, count: int) -> None:
+    changed = [TableChange(NS, f"t{number}", [], []) for number in range(count)]
+    with pytest.raises(InvalidInputError):
+        commits.commit_tables(engine, REPO, "main", changed)
+
+
+def test_a_commit_has_each_table_once(engine: Engine) -> None:
+    with pytest.raises(InvalidInputError):
+        commits.commit_tables(engine, REPO, "main", [TableChange(NS, "t", [], [])] * 2)
+
+
+def first_updates(staged: IcebergTable, **changed: str) -> list[dict[str, Any]]:
+    """Return the updates with which a client creates the staged table."""
+    found = {"uuid": staged.metadata["table-uuid"], "location": staged.location, **changed}
+    return [
+        {"action": "assign-uuid", "uuid": found["uuid"]},
+        {"action": "upgrade-format-version", "format-version": 2},
+        {"action": "add-schema", "schema": staged.metadata["schemas"][0]},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": staged.metadata["partition-specs"][0]},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": staged.metadata["sort-orders"][0]},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+        {"action": "set-location", "location": found["location"]},
+        {"action": "set-properties", "updates": dict(staged.metadata["properties"])},
+    ]
+
+
+def test_a_staged_table_exists_when_it_is_committed(engine: Engine) -> None:
+    staged = create(engine, is_staged=True)
+    assert staged.metadata_location is None
+    assert names(engine) == ()
+    made = change(engine, requirements=[CREATION], updates=first_updates(staged))
+    assert made.location == staged.location
+    assert load(engine) == made
+    with pytest.raises(ConflictError):
+        change(engine, requirements=[CREATION], updates=first_updates(staged))
+
+
+def test_a_table_cannot_be_created_among_the_files_of_another(engine: Engine) -> None:
+    victim, staged = create(engine, "victim"), create(engine, is_staged=True)
+    foreign = str(victim.metadata["table-uuid"])
+    for changed in (
+        {"uuid": foreign, "location": victim.location},
+        {"uuid": foreign},
+        {"location": victim.location},
+        {"location": "s3://elsewhere/x"},
+    ):
+        updates = first_updates(staged, **changed)
+        with pytest.raises(InvalidInputError):
+            change(engine, requirements=[CREATION], updates=updates)
+    assert names(engine) == ("victim",)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"action": "set-location", "location": "s3://elsewhere/x"},
+        {"action": "assign-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"},
+        {"action": "set-properties", "updates": {"write.data.path": "s3://elsewhere/x"}},
+        {"action": "set-properties", "updates": {"write.metadata.path": f"{NAMESPACE}/data"}},
+    ],
+)
+def test_the_files_of_a_table_stay_in_its_folder(engine: Engine, update: dict[str, Any]) -> None:
+    before = create(engine)
+    with pytest.raises(InvalidInputError):
+        change(engine, updates=[update])
+    assert load(engine) == before
+
+
+def test_the_catalog_chooses_the_location_of_a_new_table(engine: Engine) -> None:
+    with pytest.raises(InvalidInputError, match="leave it out"):
+        create(engine, location="s3://elsewhere/x")
+
+
+def test_a_name_is_taken_once(engine: Engine, world: MemoryWorld) -> None:
+    create(engine)
+    with pytest.raises(AlreadyExistsError):
+        create(engine)
+    with pytest.raises(AlreadyExistsError):
+        create(beaten(world, lambda engine: create(engine, "late")), "late")
+
+
+def test_a_table_needs_a_namespace_that_exists(engine: Engine) -> None:
+    with pytest.raises(NotFoundError, match="namespace does not exist"):
+        tables.create(engine, REPO, "main", ("none",), "t", request())
+
+
+def test_a_dropped_table_stays_where_others_have_it(engine: Engine) -> None:
+    made = create(engine)
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    tables.drop(engine, REPO, "main", NS, "orders")
+    assert names(engine) == ()
+    assert load(engine, ref="dev") == made
+    with pytest.raises(NoTableError):
+        tables.drop(engine, REPO, "main", NS, "orders")
+
+
+def test_a_renamed_table_is_the_same_table(engine: Engine) -> None:
+    made = create(engine)
+    create(engine, "other")
+    tables.rename(engine, REPO, "main", (NS, "orders"), (NS, "new"))
+    assert load(engine, "new") == made
+    assert names(engine) == ("new", "other")
+    change(engine, "changed", table="new")
+    for source, destination, error in (
+        ("new", "other", AlreadyExistsError),
+        ("new", "new", AlreadyExistsError),
+        ("none", "free", NoTableError),
+        ("none", "none", NoTableError),
+    ):
+        with pytest.raises(error):
+            tables.rename(engine, REPO, "main", (NS, source), (NS, destination))
+    assert names(engine) == ("new", "other")
+
+
+def register(engine: Engine, uri: str, table: str = "again", **more: Any) -> IcebergTable:
+    def check_file(uri: str) -> None:
+        if "forbidden" in more:
+            raise ForbiddenError(uri)
+
+    overwrite = more.get("overwrite", False)
+    place = REPO, "main", NS, table
+    return tables.register(engine, *place, uri, overwrite=overwrite, check_file=check_file)
+
+
+def test_a_dropped_table_can_be_registered_again(engine: Engine) -> None:
+    made = create(engine)
+    tables.drop(engine, REPO, "main", NS, "orders")
+    create(engine, "other")
+    assert register(engine, made.metadata_location or "") == made
+    assert load(engine, "again") == made
+    with pytest.raises(AlreadyExistsError):
+        register(engine, made.metadata_location or "")
+    old = load(engine, "other")
+    assert register(engine, old.metadata_location or "", overwrite=True) == old
+
+
+def test_only_metadata_files_of_the_repository_are_registered(engine: Engine) -> None:
+    made = create(engine)
+    upload(engine, b"file", b"{}")
+    uri = objects.stat(engine, REPO, "main", b"file").physical_address
+    engine.objects.put(f"{made.location}/metadata/bad.json", b"{}", "text/plain")
+    engine.objects.put(f"{NAMESPACE}/_iceberg/x/y.json", b"not JSON", "text/plain")
+    for bad in (
+        uri,
+        "s3://elsewhere/metadata.json",
+        f"{NAMESPACE}/_iceberg/../data/x",
+        f"{made.location}/metadata/none.json",
+        f"{made.location}/metadata/bad.json",
+        f"{NAMESPACE}/_iceberg/x/y.json",
+    ):
+        with pytest.raises(InvalidInputError):
+            register(engine, bad)
+    with pytest.raises(ForbiddenError):
+        register(engine, made.metadata_location or "", forbidden=True)
+
+
+def test_a_damaged_metadata_file_is_an_error(engine: Engine, world: MemoryWorld) -> None:
+    made = create(engine)
+    content = world.objects.get(made.metadata_location or "")
+    world.objects.put(made.metadata_location or "", b"x" * len(content), "text/plain")
+    with pytest.raises(CorruptDataError, match="metadata"):
+        load(engine)
+
+
+def a_move(engine: Engine) -> None:
+    prefixes.start_move(engine, REPO, "main", prefixes.PrefixRequest("_lakefs_", "moved/"), "ann")
+
+
+def a_copy(engine: Engine) -> None:
+    upload(engine, b"a/namespaces/sales/tables/x", b"x")
+    asked = prefixes.PrefixRequest("a/", "_lakefs_tables/iceberg/")
+    prefixes.start_copy(engine, REPO, "main", asked, "ann")
+
+
+def a_deletion(engine: Engine) -> None:
+    restoring.start_deletion(engine, REPO, "main", "", "ann")
+
+
+@pytest.mark.parametrize("begin", [a_move, a_copy, a_deletion])
+def test_tasks_on_prefixes_leave_tables_alone(
+    engine: Engine, world: MemoryWorld, begin: Callable[[Engine], None]
+) -> None:
+    made = create(engine)
+    begin(engine)
+    run_all(world.task_queue, world.engine())
+    assert load(engine) == made
+    assert names(engine) == ("orders",)
+
+
+def test_writers_of_objects_cannot_change_a_table(engine: Engine) -> None:
+    made = create(engine)
+    upload(engine, b"a", b"a")
+    data = links.StoredData("s3://bucket/elsewhere/x", "a" * 32, 1)
+    place = engine, REPO, "main", PATH
+    for write in (
+        lambda: upload(engine, PATH, b"x"),
+        lambda: writes.delete(*place),
+        lambda: writes.copy(*place, source_ref=None, source_path=b"a"),
+        lambda: writes.set_user_metadata(*place, {"a": "b"}),
+        lambda: links.link(*place, data),
+        lambda: links.stage(*place, data),
+    ):
+        with pytest.raises(ForbiddenError, match="Iceberg"):
+            write()
+    errors = writes.delete_many(engine, REPO, "main", [PATH, b"a"])
+    assert [path for path, _ in errors] == [PATH]
+    ((_, outcome),) = links.link_each(engine, REPO, "main", [(PATH, data)])
+    assert isinstance(outcome, ForbiddenError)
+    assert load(engine) == made
+    assert b"a" not in paths(engine, "main")
+
+
+def test_an_import_makes_no_table(engine: Engine) -> None:
+    engine.objects.put("s3://raw/in/x", b"x", "text/plain")
+    folder = PATH.decode().rpartition("/")[0] + "/"
+    sources = (source_of(SourceType.PREFIX, "s3://raw/in/", folder),)
+    status = imported(engine, ImportRequest(sources, "ann"))
+    assert status.commit is None
+    assert "Iceberg" in str(status.task)
+
+
+def test_a_revert_and_a_reset_bring_a_table_back(engine: Engine) -> None:
+    create(engine)
+    commit(engine)
+    change(engine, "uncommitted")
+    branches.reset(engine, REPO, "main", kind="reset")
+    assert properties(load(engine)) == set()
+
+
+# Namespaces
+
+
+def test_a_namespace_has_properties(engine: Engine) -> None:
+    namespaces.create(engine, REPO, "main", NS, {"owner": "ann", "kind": "raw"})
+    updates = namespaces.update_properties(
+        engine, REPO, "main", NS, {"owner": "bob"}, ["kind", "x"]
+    )
+    assert (updates.updated, updates.removed, updates.missing) == (["owner"], ["kind"], ["x"])
+    assert namespaces.properties_of(engine, REPO, "main", NS) == {"owner": "bob"}
+    with pytest.raises(InvalidInputError):
+        namespaces.update_properties(engine, REPO, "main", NS, {"a": "b"}, ["a"])
+    with pytest.raises(AlreadyExistsError):
+        namespaces.create(engine, REPO, "main", NS, {})
+
+
+def test_namespaces_have_namespaces(engine: Engine) -> None:
+    for namespace in (("a",), ("a", "b"), ("a", "c"), ("z", "deep")):
+        namespaces.create(engine, REPO, "main", namespace, {})
+
+    def children(parent: tuple[str, ...], after: str = "", amount: int = 100) -> tuple[str, ...]:
+        return namespaces.list_namespaces(engine, REPO, "main", parent, after, amount).results
+
+    assert children(()) == ("a", "z")
+    assert children(("a",)) == ("b", "c")
+    assert children(("a",), "b") == ("c",)
+    assert children(("z",)) == ("deep",)
+    assert namespaces.list_namespaces(engine, REPO, "main", ("a",), "", 1).next_after == "b"
+    with pytest.raises(NotFoundError):
+        children(("none",))
+
+
+def test_only_an_empty_namespace_is_dropped(engine: Engine) -> None:
+    create(engine)
+    with pytest.raises(NotEmptyError):
+        namespaces.drop(engine, REPO, "main", NS)
+    tables.drop(engine, REPO, "main", NS, "orders")
+    namespaces.drop(engine, REPO, "main", NS)
+    with pytest.raises(NotFoundError):
+        namespaces.drop(engine, REPO, "main", NS)
+    with pytest.raises(NotFoundError):
+        namespaces.properties_of(engine, REPO, "main", NS)
+
+
+def test_tables_are_listed_by_pages(engine: Engine) -> None:
+    for number in range(5):
+        create(engine, f"t{number}")
+    first = namespaces.list_tables(engine, REPO, "main", NS, "", 3)
+    assert first.results == ("t0", "t1", "t2")
+    assert namespaces.list_tables(engine, REPO, "main", NS, first.next_after, 3).results == (
+        "t3",
+        "t4",
+    )
+
+
+def test_a_conflict_of_a_merge_names_the_table(engine: Engine) -> None:
+    create(engine)
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    for ref in ("source", "main"):
+        change(engine, ref, ref=ref)
+        commit(engine, ref)
+    with pytest.raises(ConflictError):
+        merge(engine)
+    assert properties(load(engine)) == {"main"}
