@@ -71,7 +71,7 @@ class Action(StrEnum):
     WRITE_PULL_REQUEST = "pr:WritePullRequest"
     LIST_PULL_REQUESTS = "pr:ListPullRequests"
 
-    # Of lakeFS's Iceberg catalog: policies may name them, and no operation needs them.
+    # Of the Iceberg catalog; those of views are lakeFS's, and no operation needs them.
     LIST_NAMESPACES = "catalog:ListNamespaces"
     GET_NAMESPACE = "catalog:GetNamespace"
     CREATE_NAMESPACE = "catalog:CreateNamespace"

@@ -21,20 +21,21 @@ _IVY = """\
 def place_downloads(text: str, folder: Path) -> dict[str, str]:
     """Place what a page needs into its folder; return variables that name it."""
     if "duckdb" in text:
-        _place_httpfs(folder / "home")
+        _place_extensions(folder / "home")
     return _spark_settings(folder) if "spark.jars.packages" in text else {}
 
 
-def _place_httpfs(home: Path) -> None:
+def _place_extensions(home: Path) -> None:
     version, platform = duckdb.sql(
         "SELECT version(), (SELECT platform FROM pragma_platform())"
     ).fetchone() or ("", "")
-    name = "httpfs.duckdb_extension"
-    package = files("duckdb-extension-httpfs") or ()
-    extension = next(path.locate() for path in package if path.name == name)
     place = home / ".duckdb" / "extensions" / version / platform
     place.mkdir(parents=True)
-    (place / name).symlink_to(extension)
+    for extension in ("avro", "httpfs", "iceberg"):
+        name = f"{extension}.duckdb_extension"
+        package = files(f"duckdb-extension-{extension}") or ()
+        found = next(path.locate() for path in package if path.name == name)
+        (place / name).symlink_to(found)
 
 
 def _spark_settings(folder: Path) -> dict[str, str]:
