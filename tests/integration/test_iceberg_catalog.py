@@ -47,7 +47,7 @@ def test_the_prefix_of_lakefs_s_clients_may_be_there(catalog: CatalogClient, bel
 # Log-in
 
 
-def token(catalog: CatalogClient, headers: dict[str, str] | None = None, **form: str) -> Any:
+def token(catalog: CatalogClient, headers: dict[str, str] | None = None, /, **form: Any) -> Any:
     given = {"authorization": "", **(headers or {})}
     return catalog.ask("POST", "oauth/tokens", urlencode(form).encode(), headers=given)
 
@@ -114,7 +114,7 @@ def test_repositories_and_refs_are_namespaces(catalog: CatalogClient) -> None:
     catalog.ask("POST", "namespaces", {"namespace": ["sales"]})
 
     def children(parent: str | None = None) -> list[list[str]]:
-        query = {} if parent is None else {"parent": parent}
+        query: dict[str, Any] = {} if parent is None else {"parent": parent}
         found: list[list[str]] = catalog.ask("GET", "namespaces", below=ALL, **query).json[
             "namespaces"
         ]
@@ -282,7 +282,8 @@ def test_several_tables_are_committed_at_one_moment(catalog: CatalogClient) -> N
         assert found["metadata"]["properties"]["new"] == "set"
     missing = catalog.ask("POST", "transactions/commit", changes("a", "none"))
     assert fault(missing) == (404, "NoSuchTableException")
-    for bad in ({"table-changes": []}, {"table-changes": [COMMIT]}, {}):
+    empty: list[Any] = [{"table-changes": []}, {"table-changes": [COMMIT]}, {}]
+    for bad in empty:
         reply = catalog.ask("POST", "transactions/commit", bad)
         assert fault(reply) == (400, "BadRequestException")
 
