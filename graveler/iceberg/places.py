@@ -22,6 +22,8 @@ _LEVEL = "namespaces/"
 _TABLES = "tables/"
 _MARKER = "namespace.json"
 
+_TABLE_PATH = re.compile(rf"{_ROOT}{_LEVEL}((?:[^/]+/{_LEVEL})*[^/]+)/{_TABLES}([^/]+)")
+
 # `/` separates the parts of a path, U+001F the levels of a namespace in a request.
 _NAME = re.compile(r"(?!\.\.?\Z)[^/\x00-\x1f\x7f\ud800-\udfff]{1,255}")
 
@@ -81,6 +83,13 @@ def table_path(namespace: Sequence[str], table: str) -> bytes:
         raise InvalidInputError(f"table {table[:80]!a} needs a namespace")
     check_name(table, "table")
     return tables_folder(namespace) + table.encode()
+
+
+def name_of(path: bytes) -> str:
+    """Return a table's name with its namespace, such as `sales.orders`; "" for another path."""
+    found = _TABLE_PATH.fullmatch(path.decode("utf-8", "replace"))
+    levels = found[1].split(f"/{_LEVEL}") if found else []
+    return ".".join([*levels, found[2]]) if found else ""
 
 
 def new_uuid(key: bytes, owner: str, path: bytes, own_digits: str) -> str:

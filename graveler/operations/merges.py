@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.branches.changes import Apply, MergedSource, apply_at_once, apply_merge
 from graveler.branches.heads import (
@@ -36,6 +37,7 @@ from graveler.open_repository import OpenRepository
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
+from graveler.operations.tables.merging import settled_tables
 from graveler.operations.tasks.hold import Hold, ProtectedEnding
 from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, joinable_ahead
 from graveler.operations.tasks.requests import start
@@ -302,6 +304,8 @@ def merge_commit(
         onto = repo.metarange(head.metarange_id)
         to_merge = MergedSource(base, source.metarange_id, request.strategy, request.resolutions)
         with _conflicts_of(branch):
+            of_tables = settled_tables(repo, to_merge, onto)
+            to_merge = replace(to_merge, resolutions={**of_tables, **request.resolutions})
             merged = apply_merge(apply, repo, onto, to_merge)
         to_merge.check(repo, onto, watching)  # at last: what it reads has been read
         made = new_commit(

@@ -13,6 +13,7 @@ from graveler.errors import (
     ForbiddenError,
     GravelerError,
     InvalidInputError,
+    MergeConflictError,
     NoTableError,
     NotEmptyError,
     NotFoundError,
@@ -30,7 +31,7 @@ from graveler.operations.tables.metadata import IcebergTable
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import engine_around
-from tests.support.worlds.iceberg_tables import request
+from tests.support.worlds.iceberg_tables import add, request, set_ref, snapshot
 from tests.support.worlds.imports import imported
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, merge, paths, upload
 
@@ -526,13 +527,70 @@ def test_tables_are_listed_by_pages(engine: Engine) -> None:
     )
 
 
-def test_a_conflict_of_a_merge_names_the_table(engine: Engine) -> None:
+# Merges of tables that both sides changed
+
+
+def snap(engine: Engine, ref: str, number: int, parent: int | None, operation: str) -> None:
+    """Commit a snapshot to the table on the branch, and then the branch."""
+    made = load(engine, ref=ref)
+    added = {
+        **snapshot(number, parent, summary={"operation": operation}),
+        "sequence-number": made.metadata["last-sequence-number"] + 1,
+        "timestamp-ms": made.metadata["last-updated-ms"],
+    }
+    change(engine, ref=ref, updates=[add(added), set_ref(number)])
+    commit(engine, ref)
+
+
+@pytest.fixture
+def parted(engine: Engine) -> Engine:
+    """A table with a snapshot on `main`, and the branch `source` of it."""
     create(engine)
-    commit(engine)
+    snap(engine, "main", 1, None, "append")
     branches.create(engine, REPO, name="source", source="main")
-    for ref in ("source", "main"):
-        change(engine, ref, ref=ref)
-        commit(engine, ref)
-    with pytest.raises(ConflictError):
-        merge(engine)
-    assert properties(load(engine)) == {"main"}
+    return engine
+
+
+@pytest.mark.parametrize("compacted", ["source", "main"])
+def test_a_compaction_on_one_side_does_not_conflict_with_rows_on_the_other(
+    parted: Engine, compacted: str
+) -> None:
+    other = "main" if compacted == "source" else "source"
+    snap(parted, compacted, 2, 1, "replace")
+    snap(parted, other, 3, 1, "append")
+    merge(parted)
+    assert load(parted).metadata["current-snapshot-id"] == 3
+
+
+def test_compactions_on_both_sides_do_not_conflict(parted: Engine) -> None:
+    snap(parted, "source", 2, 1, "replace")
+    snap(parted, "main", 3, 1, "replace")
+    merge(parted)
+    assert load(parted).metadata["current-snapshot-id"] == 3
+
+
+def test_rows_of_both_sides_conflict_and_the_error_names_table_and_snapshots(
+    parted: Engine,
+) -> None:
+    snap(parted, "source", 2, 1, "append")
+    snap(parted, "main", 3, 1, "append")
+    with pytest.raises(MergeConflictError, match=r"table sales\.orders: snapshot 2 .* and 3 of"):
+        merge(parted)
+    assert load(parted).metadata["current-snapshot-id"] == 3
+    merge(parted, "source-wins")
+    assert load(parted).metadata["current-snapshot-id"] == 2
+
+
+def test_a_strategy_does_not_prefer_a_compaction_to_rows(parted: Engine) -> None:
+    snap(parted, "source", 2, 1, "replace")
+    snap(parted, "main", 3, 1, "append")
+    merge(parted, "source-wins")
+    assert load(parted).metadata["current-snapshot-id"] == 3
+
+
+def test_a_drop_conflicts_with_a_change(parted: Engine) -> None:
+    snap(parted, "source", 2, 1, "replace")
+    tables.drop(parted, REPO, "main", NS, "orders")
+    commit(parted)
+    with pytest.raises(MergeConflictError):
+        merge(parted)
