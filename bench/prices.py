@@ -174,7 +174,7 @@ class Idle:
 # The stage dev as cdk.json has it, and the same with `economy`; and the stage prod.
 IDLE = Idle(keys=1, secrets=1, alarms=16, metrics=0, queues=2, is_traced=False)
 ECONOMY = Idle(keys=0, secrets=2, alarms=3, metrics=0, queues=1, is_traced=False, sweep_minutes=10)
-PROD = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=False)
+PROD = Idle(keys=1, secrets=1, alarms=41, metrics=1, queues=2, is_traced=False)
 
 # An idle sweep reads all partitions of its register at once: a consistent read that finds nothing
 # takes a unit [K] (DynamoDB Local counts none). It writes its beat, which calls the events

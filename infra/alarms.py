@@ -25,6 +25,8 @@ EFFECTS = {
     "api-throttles": "api-server-errors",
     "waits-errors": "api-server-errors",
     "waits-throttles": "api-server-errors",
+    "iceberg-errors": "api-server-errors",
+    "iceberg-throttles": "api-server-errors",
     "web-errors": "api-server-errors",
     "web-throttles": "api-server-errors",
     "refs-throttles": "api-server-errors",

@@ -1,6 +1,7 @@
-"""The HTTP API in front of the api function, and of the web page's."""
+"""The HTTP API in front of the api function, and of those that have routes of their own."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 
 from aws_cdk import CfnOutput, Duration, Stack
@@ -15,8 +16,8 @@ from graveler.http import waiting
 from infra.distribution import Distribution
 from infra.dns import point_domain_at
 from infra.function import Function, Shape, log_group
+from infra.own_routes import OwnRoutes
 from infra.settings import InfraSettings
-from infra.web import add_http_routes
 
 # API Gateway's timeout is 30 s. With a second less, an invocation that is cut off appears in the
 # function's log and metrics.
@@ -54,7 +55,7 @@ _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-req
 class HttpApi(Construct):
     """The API, whose default route calls one function.
 
-    More specific routes call that of requests that wait, and show the web page.
+    More specific routes call that of requests that wait, and others.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class HttpApi(Construct):
         settings: InfraSettings,
         function: Function,
         waits: Function,
-        page: Function | None,
+        routes: Iterable[OwnRoutes],
     ) -> None:
         super().__init__(scope, "Api")
         domain = self._domain(settings)
@@ -82,8 +83,8 @@ class HttpApi(Construct):
             path=f"{waiting.WAITS}/{{proxy+}}",
             integration=_integration("Waits", waits),
         )
-        if page is not None:
-            add_http_routes(self.http_api, page)
+        for each in routes:
+            each.add_to_http(self.http_api)
         self.access_log = access_log(self, settings)
         self.stage = apigateway.HttpStage(
             self,
@@ -91,7 +92,7 @@ class HttpApi(Construct):
             http_api=self.http_api,
             stage_name="$default",
             auto_deploy=True,
-            # All of the API is one route, so metrics by route would repeat those of the stage.
+            # Most of the API is one route, so metrics by route would repeat those of the stage.
             detailed_metrics_enabled=False,
             throttle=apigateway.ThrottleSettings(
                 rate_limit=settings.requests_per_s, burst_limit=settings.requests_burst

@@ -3,6 +3,8 @@
 docs/adr/0020-gateways.md says why there are two. Clients see the same API.
 """
 
+from collections.abc import Iterable
+
 from aws_cdk import Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_certificatemanager as certificates
@@ -16,15 +18,15 @@ from graveler.http import waiting
 from infra.dns import point_domain_at
 from infra.function import Function
 from infra.http_api import ACCESS_LOG, access_log, add_outputs
+from infra.own_routes import OwnRoutes
 from infra.settings import InfraSettings
-from infra.web import add_rest_routes
 
 # Part of the endpoint's path, unless there is a domain.
 _STAGE = "live"
 
 
 class RestApi(Construct):
-    """The API. All requests call one function, except those that wait or are for the web page."""
+    """The API. All requests call one function, except those that wait or have own routes."""
 
     def __init__(
         self,
@@ -32,7 +34,7 @@ class RestApi(Construct):
         settings: InfraSettings,
         function: Function,
         waits: Function,
-        page: Function | None,
+        routes: Iterable[OwnRoutes],
     ) -> None:
         super().__init__(scope, "Api")
         self.access_log = access_log(self, settings)
@@ -66,8 +68,8 @@ class RestApi(Construct):
         below = self.rest_api.root.add_resource(waiting.WAITS[1:])
         below.add_method("ANY", call)
         below.add_proxy(any_method=True, default_integration=wait)
-        if page is not None:
-            add_rest_routes(self.rest_api, page, call)
+        for each in routes:
+            each.add_to_rest(self.rest_api, call)
         self.stage = self.rest_api.deployment_stage
         if settings.web_acl_arn:
             waf.CfnWebACLAssociation(

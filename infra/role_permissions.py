@@ -1,8 +1,9 @@
 """The permissions of each role. Nothing else grants any.
 
 A role names its tables, its prefixes of buckets and its keys. It also names its partitions of a
-table, if it does not need all. Under a namespace, `data/` holds users' content, and `_lakefs/` our
-files. tests/infra compares the roles with the recorded requests of functions and jobs.
+table, if it does not need all. Under a namespace, `data/` holds users' content, `_iceberg/` the
+files of tables, and `_lakefs/` our files. tests/infra compares the roles with the recorded requests
+of functions and jobs.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from graveler.aws.dynamodb.models import (
     ENDING,
     EXPORTS,
     HEARTBEATS,
+    LOGIN_FAILURES,
     REPOSITORIES,
 )
 from infra.role_statements import RoleStatements, statement
@@ -56,6 +58,26 @@ class RolePermissions(RoleStatements):
             # It only starts runs: it stops none, and reads no arguments of other users' runs.
             statement("StartCollections", ("glue:StartJobRun",), [collection_job_arn]),
             *self._hooks(),
+            *self._bucket_keys(),
+        ]
+
+    def iceberg(self) -> list[iam.PolicyStatement]:
+        """Return the iceberg function's: tables of branches, which it stages and never deletes.
+
+        It commits nothing, and changes no account. Log-ins that fail are counted.
+        """
+        return [
+            self._refs(_READ_ITEMS, _OF_REPOSITORIES, "ReadRepositories"),
+            self._refs(("dynamodb:UpdateItem",), ("repository#*",)),
+            self._refs(_GET, (ACCOUNTS, LOGIN_FAILURES), "ReadUsers"),
+            self._refs(("dynamodb:UpdateItem",), (LOGIN_FAILURES,), "CountFailures"),
+            self._staging((*_READ_ITEMS, "dynamodb:PutItem")),
+            *self._tables_key(),
+            *self._read_installation(),
+            self._objects("ReadObjects", ("s3:GetObject",), self.namespaces),
+            self._buckets("FindObjects", ("s3:ListBucket",), self.namespaces),
+            self._in_namespaces("WriteTables", ("s3:PutObject",), "_iceberg/*"),
+            self._in_namespaces("WriteData", ("s3:PutObject",), "data/*"),
             *self._bucket_keys(),
         ]
 

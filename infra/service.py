@@ -6,7 +6,7 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra import events, http_api, packages, web
+from infra import events, http_api, iceberg, packages, web
 from infra.budget import add_budget
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
@@ -57,10 +57,17 @@ class ServiceStack(Stack):
             *self._make_tasks_functions(),
             self._make_cleanup_function(),
         ]
-        page = web.make_function(self, settings, storage) if settings.has_page else None
-        functions += [] if page is None else [page]
+        catalogue = self._make_iceberg_function()
+        functions.append(catalogue)
+        routes = [iceberg.routes_of(catalogue)]
+        if settings.has_page:
+            page = web.make_function(self, settings, storage)
+            functions.append(page)
+            routes.append(web.routes_of(page))
         jobs = Jobs(self, settings, storage, self.events, self._permissions)
-        gateway = (RestApi if settings.has_rest_api else HttpApi)(self, settings, api, waits, page)
+        gateway = (RestApi if settings.has_rest_api else HttpApi)(
+            self, settings, api, waits, routes
+        )
         parts = MonitoredParts(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, parts)
         # Other stacks use it.
@@ -110,6 +117,17 @@ class ServiceStack(Stack):
         shape = replace(http_api.WAITS, reserved=self._settings.waits_reserved)
         waits = Function(self, self._settings, shape, self._layer, (), environment, of=api)
         return api, waits
+
+    def _make_iceberg_function(self) -> Function:
+        """Make the function of the catalogue, whose requests take no concurrency of the API's."""
+        return Function(
+            self,
+            self._settings,
+            replace(iceberg.SHAPE, reserved=self._settings.iceberg_reserved),
+            self._layer,
+            self._permissions.iceberg(),
+            self._storage.table_variables | self._storage.cipher_variables,
+        )
 
     def _make_events_function(self) -> Function:
         bus_arn = self.events.bus.event_bus_arn

@@ -14,7 +14,7 @@ BOOTSTRAP_DEFAULT = "/cdk-bootstrap/hnb659fds/version"
 # Lambda keeps this much for functions without a reservation.
 _UNRESERVED_MIN = 100
 # docs/deploy.md: `reserve_concurrency` with the default of `slices_reserved`.
-_PROD_CONCURRENCY = 641
+_PROD_CONCURRENCY = 741
 _DEV_CONCURRENCY = 50
 
 _QUOTAS_PAGE = "https://console.aws.amazon.com/servicequotas/home"

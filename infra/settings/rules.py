@@ -169,6 +169,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_burst": (1, 5_000),
     "api_reserved": (1, 10_000),
     "waits_reserved": (1, 10_000),
+    "iceberg_reserved": (1, 10_000),
     "provisioned_concurrency": (0, 10_000),
     "undelete_days": (0, 3_650),
     "gc_deletions_max": (0, 10**12),

@@ -237,7 +237,7 @@ def test_economy_encrypts_users_secrets_under_a_secret_of_its_own(economy):
         for each in economy.resources("AWS::Lambda::Function").values()
         if "GRAVELER_CIPHER_SECRET_ARN" in each["Environment"]["Variables"]
     ]
-    assert sorted(with_cipher) == ["api", "export", "hooks", "slices", "tasks", "waits"]
+    assert sorted(with_cipher) == ["api", "export", "hooks", "iceberg", "slices", "tasks", "waits"]
     for table in economy.resources("AWS::DynamoDB::Table").values():
         assert not table.get("SSESpecification", {}).get("SSEEnabled")
 

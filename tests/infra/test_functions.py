@@ -12,9 +12,20 @@ from graveler_embedded import background
 from graveler_embedded.lambda_runtime import TIMEOUT_S
 from graveler_functions.api.settings import ApiSettings
 from graveler_functions.cleanup.handler import CleanupSettings
+from graveler_functions.iceberg.settings import IcebergSettings
 from tests.infra.conftest import ROOT
 
-OF_THE_ENGINE = ("api", "cleanup", "events", "export", "hooks", "slices", "tasks", "waits")
+OF_THE_ENGINE = (
+    "api",
+    "cleanup",
+    "events",
+    "export",
+    "hooks",
+    "iceberg",
+    "slices",
+    "tasks",
+    "waits",
+)
 NAMES = (*OF_THE_ENGINE, "web")  # which test_web.py describes
 FOLDERS = tuple(name for name in NAMES if name != "waits")  # which has the API's
 
@@ -30,6 +41,7 @@ LOCAL = {
     "cipher",
     "cipher_secret_arn",  # with `economy`: test_costs.py
     "setup_token",
+    "shares_own_credentials",
 }
 # Their defaults are those of a function: /tmp, and what fits into its memory.
 TUNING = {
@@ -58,6 +70,7 @@ EXPECTED = {
     "events": TABLES | {"event_bus"},
     "export": ENGINE
     | {"export_queue_url", "exports_at_once", "export_job", "export_job_objects_min"},
+    "iceberg": TABLES | {"kms_key_id"},
     "slices": ENGINE,
     "hooks": TASKS,
     "tasks": TASKS,
@@ -107,7 +120,7 @@ def test_the_environment_has_the_variables_that_a_functions_settings_read(deploy
 def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
     known = {
         each.name
-        for kind in (DeploymentSettings, ApiSettings, CleanupSettings)
+        for kind in (DeploymentSettings, ApiSettings, CleanupSettings, IcebergSettings)
         for each in fields(kind)
     }
     used = set().union(*EXPECTED.values())
@@ -183,7 +196,7 @@ def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
     assert found["tasks"]["Timeout"] == TIMEOUT_S
     assert found["slices"]["Timeout"] == TIMEOUT_S
     assert found["cleanup"]["Timeout"] == TIMEOUT_S
-    assert found["api"]["Timeout"] == 29
+    assert found["api"]["Timeout"] == found["iceberg"]["Timeout"] == 29
 
 
 def test_concurrency_is_reserved_in_production_only(dev, prod):
@@ -195,7 +208,7 @@ def test_concurrency_is_reserved_in_production_only(dev, prod):
         for name, function in functions(prod).items()
         if "ReservedConcurrentExecutions" in function
     }
-    assert reserved == {"api": 200, "cleanup": 1, "slices": 240, "waits": 100}
+    assert reserved == {"api": 200, "cleanup": 1, "iceberg": 100, "slices": 240, "waits": 100}
 
 
 def test_all_tasks_together_invoke_no_more_slices_than_may_run(prod):

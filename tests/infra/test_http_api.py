@@ -3,14 +3,15 @@
 import json
 
 from graveler.http.waiting import WAITS
+from graveler_functions.iceberg import paths as iceberg_paths
 from graveler_functions.web.paths import routes
 
 # What would let a reader of the log in, or tell what is in a lake: the query has both.
 SECRET = ("$context.authorizer", "querystring", "header.cookie", "header.authorization")
 
 
-def test_every_request_goes_to_the_api_but_those_for_the_page(deployment):
-    called = {"<ApiFunction": set(), "<WaitsFunction": set(), "<WebFunction": set()}
+def test_every_request_goes_to_the_api_but_those_with_routes_of_their_own(deployment):
+    called = {f"<{name}Function": set() for name in ("Api", "Iceberg", "Waits", "Web")}
     for route in deployment.resources("AWS::ApiGatewayV2::Route").values():
         name = deployment.flat(route["Target"]).removeprefix("integrations/<").removesuffix(">")
         integration = deployment.resources("AWS::ApiGatewayV2::Integration")[name]
@@ -20,6 +21,7 @@ def test_every_request_goes_to_the_api_but_those_for_the_page(deployment):
         called[function.partition("FunctionAlias")[0] + "Function"].add(route["RouteKey"])
     assert called == {
         "<ApiFunction": {"$default"},
+        "<IcebergFunction": set(iceberg_paths.routes()),
         "<WaitsFunction": {f"ANY {WAITS}/{{proxy+}}"},
         "<WebFunction": {" ".join(each) for each in routes()},
     }
@@ -30,8 +32,8 @@ def test_only_this_api_may_call_the_functions(deployment):
     called = {
         deployment.flat(each["FunctionName"]).partition("Function")[0] for each in permissions
     }
-    assert called == {"<Api", "<Waits", "<Web"}
-    assert len(permissions) == 3
+    assert called == {"<Api", "<Iceberg", "<Waits", "<Web"}
+    assert len(permissions) == 4
     for permission in permissions:
         assert permission["Principal"] == "apigateway.amazonaws.com"
         assert "<ApiHttp" in deployment.flat(permission["SourceArn"])
@@ -45,7 +47,7 @@ def test_requests_are_throttled(dev, prod):
 
 
 def test_metrics_by_route_are_not_paid_for(deployment):
-    """All of the API is one route."""
+    """Most of the API is one route."""
     settings = deployment.one("AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
     assert not settings["DetailedMetricsEnabled"]
 
@@ -76,15 +78,15 @@ def test_logs_without_metrics_are_of_the_cheaper_class(dev, prod, deployment_of)
         assert len(named) == len(found)
         return found
 
-    functions = ("Api", "Cleanup", "Events", "Export", "Hooks", "Slices", "Tasks", "Web")
+    functions = ("Api", "Cleanup", "Events", "Export", "Hooks", "Iceberg", "Slices", "Tasks", "Web")
     assert infrequent(dev) == {f"{name}Function" for name in functions}
     assert infrequent(prod) == {"Api", "WebFunction"}
     assert infrequent(deployment_of("other")) == set()
 
 
 def test_logs_end(dev, prod):
-    # Eight functions, two for each of two jobs; and in prod access, and the S3 gateway.
-    for deployment, days, amount in ((dev, 14, 12), (prod, 90, 14)):
+    # Nine functions, two for each of two jobs; and in prod access, and the S3 gateway.
+    for deployment, days, amount in ((dev, 14, 13), (prod, 90, 15)):
         logs = deployment.resources("AWS::Logs::LogGroup").values()
         assert {each["RetentionInDays"] for each in logs} == {days}
         assert len(logs) == amount

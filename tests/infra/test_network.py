@@ -6,6 +6,7 @@ import re
 import pytest
 
 from graveler.http.waiting import WAITS
+from graveler_functions.iceberg import paths as iceberg_paths
 from graveler_functions.web.paths import routes
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import ENDPOINT, WEB_ACL
@@ -36,11 +37,13 @@ def path_of(deployment, resource_id):
 
 
 @pytest.mark.parametrize("name", ["private", "guarded"])
-def test_a_rest_api_hands_every_request_to_the_api_but_those_for_the_page(request, name):
+def test_a_rest_api_hands_every_request_to_the_api_but_those_with_routes_of_their_own(
+    request, name
+):
     deployment = request.getfixturevalue(name)
     assert not deployment.resources("AWS::ApiGatewayV2::Api")
     methods = deployment.resources("AWS::ApiGateway::Method").values()
-    called = {"Api": set(), "Waits": set(), "Web": set()}
+    called = {"Api": set(), "Iceberg": set(), "Waits": set(), "Web": set()}
     for each in methods:
         assert each["Integration"]["Type"] == "AWS_PROXY"
         function = (
@@ -52,8 +55,9 @@ def test_a_rest_api_hands_every_request_to_the_api_but_those_for_the_page(reques
     assert called["Web"] == (set(routes()) if is_shown else set())
     own = {path for _, path in routes()} if is_shown else set()
     # The other methods of a path of its own would find nothing.
-    own |= {"/", "/{proxy+}", WAITS}
+    own |= {"/", "/{proxy+}", WAITS, iceberg_paths.PATH}
     assert called["Api"] == {("ANY", path) for path in own}
+    assert called["Iceberg"] == {(each, iceberg_paths.PATH) for each in iceberg_paths.METHODS}
     assert called["Waits"] == {("ANY", f"{WAITS}/{{proxy+}}")}
     api = deployment.one("AWS::ApiGateway::RestApi")
     assert api["BinaryMediaTypes"] == ["*/*"]
@@ -127,7 +131,7 @@ def test_the_page_names_an_endpoint_for_each_service_that_functions_call(prod):
     of_lambda = {"logs", "xray", "ec2"}
     called = {
         action.partition(":")[0]
-        for role in ("api", "cleanup", "events", "export", "slices", "tasks")
+        for role in ("api", "cleanup", "events", "export", "iceberg", "slices", "tasks")
         for statement in prod.statements(role)
         for action in statement["Action"]
     }

@@ -143,7 +143,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == (4 if deployment.name == "graveler-dev" else 22)
+    assert len(resources) == (4 if deployment.name == "graveler-dev" else 24)
     assert all(each.endswith(":live") for each in resources)
 
 

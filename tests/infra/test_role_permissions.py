@@ -27,6 +27,7 @@ ROLES = {
     "gateway": ("gateway",),
     "slices": ("slices",),
     "hooks": ("hooks",),
+    "iceberg": ("iceberg",),
     "tasks": ("tasks",),
     # Requests from threads of the process that has these five.
     "background": ("cleanup", "events", "export", "hooks", "tasks"),
@@ -115,6 +116,9 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("MakeRoom", "dynamodb:DeleteItem"): _SEAL,
         ("MakeRoom", "dynamodb:GetItem"): _SEAL,
         ("MakeRoom", "dynamodb:PutItem"): _SEAL,
+    },
+    "iceberg": {
+        ("FindObjects", "s3:ListBucket"): _MISSING,
     },
     "slices": {
         ("FindObjects", "s3:ListBucket"): _MISSING,
@@ -264,7 +268,7 @@ def test_each_function_and_job_has_a_role_of_its_own(deployment):
         for each in deployment.resources(kind).values()
         if not each.get("FunctionName", "").endswith("-waits")  # which has the API's
     ]
-    assert len(set(users)) == len(users) == 10
+    assert len(set(users)) == len(users) == 11
 
 
 def can(deployment, role, action, resource, partition="") -> bool:
@@ -342,6 +346,22 @@ def test_the_gateway_changes_no_account_and_deletes_no_object(prod):
     assert secrets["Action"] == ["kms:Decrypt"]
 
 
+def test_the_catalogue_changes_no_account_commits_nothing_and_deletes_no_object(prod):
+    place = "arn:aws:s3:::company-lake/lake/r/"
+    for key in ("_iceberg/0a1b2c/metadata/x", "data/x/y"):
+        assert can(prod, "iceberg", "s3:GetObject", place + key)
+        assert can(prod, "iceberg", "s3:PutObject", place + key)
+    for key in ("_lakefs/0a1b2c", "_lakefs/dummy", "other/x"):
+        assert not can(prod, "iceberg", "s3:PutObject", place + key)
+    actions = {action for each in prod.statements("iceberg") for action in each["Action"]}
+    assert not {each for each in actions if each.startswith(("dynamodb:Delete", "s3:Delete"))}
+    assert {each.partition(":")[0] for each in actions}.isdisjoint({"events", "lambda", "sqs"})
+    assert can(prod, "iceberg", "dynamodb:UpdateItem", REFS, "repository#lake#1")
+    assert not can(prod, "iceberg", "dynamodb:PutItem", REFS, "repository#lake#1")
+    for partition in ("accounts", "repositories", "ending-repositories", "exports"):
+        assert not can(prod, "iceberg", "dynamodb:UpdateItem", REFS, partition)
+
+
 def test_what_starts_the_gateways_tasks_loads_their_image_and_writes_their_log(prod):
     allowed = {
         action: each["Resource"]
@@ -367,7 +387,7 @@ def test_only_the_api_reads_credentials(prod):
             assert not can(prod, role, action, REFS, "accounts")
     assert can(prod, "api", "dynamodb:GetItem", REFS, "accounts")
     # These read the installation; of secrets they may decrypt that of the installation only.
-    for role in ("export", "tasks", "hooks", "slices"):
+    for role in ("export", "iceberg", "tasks", "hooks", "slices"):
         assert not can(prod, role, "dynamodb:Query", REFS, "accounts")
         (secrets,) = (each for each in prod.statements(role) if each["Sid"] == "Secrets")
         assert secrets["Condition"] == {

@@ -35,7 +35,7 @@ def test_alarms_that_exist_are_the_judges(prod):
     judges = {each["Name"] for each in group["AlarmConfiguration"]["Alarms"]}
     alarms = {each["AlarmName"] for each in prod.resources("AWS::CloudWatch::Alarm").values()}
     assert group["AlarmConfiguration"]["Enabled"] is True
-    functions = ("api", "cleanup", "events", "export", "hooks", "slices", "tasks", "waits", "web")
+    functions = ("api", "cleanup", "events", "export", "hooks", "iceberg", "slices", "tasks", "web")
     assert judges == {f"graveler-prod-{name}-errors" for name in functions} | {
         "graveler-prod-api-server-errors"
     }

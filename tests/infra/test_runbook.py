@@ -116,7 +116,7 @@ def test_on_restored_tables_nothing_that_computes_names_the_old_ones(restored):
     assert "Staging12D1754E" not in template
     mappings = restored.resources("AWS::Lambda::EventSourceMapping").values()
     assert STREAM in [each["EventSourceArn"] for each in mappings]
-    for name in ("api", "events", "export", "tasks", "hooks", "slices", "cleanup"):
+    for name in ("api", "events", "export", "iceberg", "tasks", "hooks", "slices", "cleanup"):
         variables = next(
             each["Environment"]["Variables"]
             for each in restored.resources("AWS::Lambda::Function").values()

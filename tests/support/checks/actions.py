@@ -24,7 +24,7 @@ Need = tuple[str, str]
 
 _MODULE = re.compile(
     r"(graveler_functions|graveler_jobs)\."
-    r"(api|cleanup|events|export|garbage_collection|hooks|slices|tasks)\b"
+    r"(api|cleanup|events|export|garbage_collection|hooks|iceberg|slices|tasks)\b"
 )
 _GATEWAY = "graveler_gateway."
 # Folders of a namespace, the longest first.
@@ -34,6 +34,7 @@ _FOLDERS = (
     "_lakefs/retention/",
     "_lakefs/tasks/",
     "_lakefs/",
+    "_iceberg/",
     "data/",
 )
 

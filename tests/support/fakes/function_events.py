@@ -29,6 +29,19 @@ EVENTS: Mapping[str, dict[str, Any]] = {
         "isBase64Encoded": False,
     },
     "cleanup": {},
+    "iceberg": {
+        "version": "2.0",
+        "rawPath": "/iceberg/api/v1/config",
+        "rawQueryString": "",
+        "headers": {"host": "lake.example.com"},
+        "requestContext": {
+            "domainName": "lake.example.com",
+            "requestId": "r-1",
+            "http": {"method": "GET", "path": "/iceberg/api/v1/config"},
+            "stage": "$default",
+        },
+        "isBase64Encoded": False,
+    },
     "web": {
         "version": "2.0",
         "rawPath": "/repositories/lake",
@@ -85,6 +98,7 @@ ANSWERS: Mapping[str, Callable[[Any], bool]] = {
     "events": lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": "111"}]},
     # There is no such repository, so nothing is to be looked after.
     "export": lambda answer: answer == {"batchItemFailures": []},
+    "iceberg": lambda answer: answer["statusCode"] == 401,
     "slices": lambda answer: answer["failure"]["code"] == "not_found",
     "hooks": lambda answer: answer == {"batchItemFailures": []},
     "tasks": lambda answer: answer == {"batchItemFailures": []},
