@@ -229,8 +229,8 @@ class RolePermissions(RoleStatements):
         replace = ("dynamodb:DeleteItem", "dynamodb:PutItem")
         write = (*_PUT, _LIST_PARTS)
         return [
-            self._refs((*_READ_ITEMS, *replace, "dynamodb:UpdateItem"), ("repository#*",)),
-            self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
+            self._refs(_READ_ITEMS, _OF_REPOSITORIES, "ReadRepositories"),
+            self._refs((*replace, "dynamodb:UpdateItem"), ("repository#*",)),
             self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
             # A writer completes the seal of a dead commit, and may have to compact tokens for it.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),

@@ -374,6 +374,19 @@ def test_what_starts_the_gateways_tasks_loads_their_image_and_writes_their_log(p
     assert allowed["logs:PutLogEvents"] == ["<TaskLog2A1470CD.Arn>"]
 
 
+def test_one_request_that_reads_several_partitions_is_allowed_by_one_statement(prod):
+    """All keys of a BatchGetItem must fit one statement, and the recording has each by itself."""
+    together = [("repositories", "repository#lake#1"), ("accounts", "login-failures")]
+    read = {(who, resource) for who, action, resource in recorded() if "BatchGet" in action}
+    for role in ROLES:
+        for partitions in together:
+            if {(role, each.partition("#")[0]) for each in partitions} <= read:
+                assert any(
+                    all(allows(each, "dynamodb:BatchGetItem", REFS, one) for one in partitions)
+                    for each in prod.statements(role)
+                ), (role, partitions)
+
+
 def test_what_may_be_read_is_not_written(prod):
     for role in ("gateway", "api", "export", "export-job", "garbage-collection-job", "tasks"):
         assert can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/in/a")
