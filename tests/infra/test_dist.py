@@ -196,7 +196,7 @@ def test_the_stacks_are_made_changed_deleted_and_made_again(account, folder, cha
     account.create(NAME)
     sizes = {path.stat().st_size for path in (folder / ASSETS).glob("*.zip")}
     functions = account.functions()
-    assert len(functions) == 9
+    assert len(functions) == 10
     # They were found where the parameters say.
     assert {each["CodeSize"] for each in functions.values()} <= sizes
     first = account.log_groups()
