@@ -105,6 +105,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "ReadMetadata": _OBJECTS,
     "ReadObjects": _OBJECTS,
     "Scratch": _OBJECTS,
+    "TableFiles": _OBJECTS,
     "WriteData": _OBJECTS,
     "WriteExports": _OBJECTS,
     "WriteMetadata": _OBJECTS,

@@ -79,7 +79,16 @@ class RolePermissions(RoleStatements):
             self._in_namespaces("WriteTables", ("s3:PutObject",), "_iceberg/*"),
             self._in_namespaces("WriteData", ("s3:PutObject",), "data/*"),
             *self._bucket_keys(),
+            *self._vend_credentials(),
         ]
+
+    def table_files(self) -> list[iam.PolicyStatement]:
+        """Return those of credentials that the iceberg function gives: files of tables, no delete.
+
+        A policy of their session leaves one table, and of a reader only GetObject.
+        """
+        actions = (*_PUT, _LIST_PARTS, "s3:GetObject")
+        return [self._in_namespaces("TableFiles", actions, "_iceberg/*"), *self._bucket_keys()]
 
     def tasks(
         self, queue_arn: str, hook_queue_arn: str, slices_arn: str

@@ -42,6 +42,21 @@ class RoleStatements:
         own = (S3Location(made),) if made else ()
         return own + self.settings.namespaces
 
+    @property
+    def files_role_name(self) -> str:
+        """The name of the role whose credentials clients of Iceberg's catalogue get."""
+        return f"{self.settings.name}-table-files-{self.stack.region}"
+
+    @property
+    def files_role_arn(self) -> str:
+        """The ARN of that role, before it exists."""
+        return f"arn:{self.stack.partition}:iam::{self.stack.account}:role/{self.files_role_name}"
+
+    def _vend_credentials(self) -> list[iam.PolicyStatement]:
+        if not self.settings.vended_credentials:
+            return []
+        return [statement("VendCredentials", ("sts:AssumeRole",), [self.files_role_arn])]
+
     def _refs(
         self, actions: Iterable[str], partitions: Sequence[str] = (), sid: str = "Refs"
     ) -> iam.PolicyStatement:

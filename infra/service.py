@@ -120,14 +120,19 @@ class ServiceStack(Stack):
 
     def _make_iceberg_function(self) -> Function:
         """Make the function of the catalogue, whose requests take no concurrency of the API's."""
-        return Function(
+        is_vending = self._settings.vended_credentials
+        role = {"GRAVELER_VENDED_ROLE_ARN": self._permissions.files_role_arn} if is_vending else {}
+        function = Function(
             self,
             self._settings,
             replace(iceberg.SHAPE, reserved=self._settings.iceberg_reserved),
             self._layer,
             self._permissions.iceberg(),
-            self._storage.table_variables | self._storage.cipher_variables,
+            self._storage.table_variables | self._storage.cipher_variables | role,
         )
+        if is_vending:
+            iceberg.make_files_role(self._permissions, function)
+        return function
 
     def _make_events_function(self) -> Function:
         bus_arn = self.events.bus.event_bus_arn

@@ -195,6 +195,10 @@ class Clients:
     def secrets_manager(self) -> Any:  # noqa: ANN401 - no stubs
         return self._client("secretsmanager", _RETRIED)
 
+    @cached_property
+    def sts(self) -> Any:  # noqa: ANN401 - no stubs
+        return self._client("sts", _ONCE)
+
     def secret(self, arn: str) -> str:
         """Return the text of a secret in Secrets Manager.
 

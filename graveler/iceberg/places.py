@@ -115,6 +115,12 @@ def table_location(storage_namespace: str, uuid: str) -> str:
     return f"{storage_namespace}/{TABLES_FOLDER}{uuid}"
 
 
+def location_of(metadata_uri: str) -> str:
+    """Return the table's location, or a folder in it, from the URI of its metadata file."""
+    namespace, _, below = metadata_uri.rpartition(f"/{TABLES_FOLDER}")
+    return table_location(namespace, below.partition("/")[0])
+
+
 def metadata_file(location: str, version: int, uid: str) -> str:
     """Return the URI of a new metadata file, named as Iceberg's clients do."""
     return f"{location}/metadata/{version:05d}-{uid}.metadata.json"

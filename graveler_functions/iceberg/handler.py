@@ -11,8 +11,10 @@ with without_garbage_collection():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from graveler.aws import wiring
+    from graveler.aws.vended_credentials import VendedCredentials
     from graveler_functions.http.rest_api import for_both_apis
     from graveler_functions.iceberg.app import build_app
+    from graveler_functions.iceberg.request import Vend
     from graveler_functions.iceberg.settings import IcebergSettings
 
 
@@ -21,7 +23,7 @@ def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
     adapters = wiring.adapters()
     settings = IcebergSettings.from_environment(os.environ)
 
-    def own(_location: str) -> Mapping[str, str]:
+    def own(_location: str, _user: str, **_can_write: bool) -> Mapping[str, str]:
         keys = adapters.clients.credentials()
         return {
             "s3.access-key-id": keys.access_key,
@@ -29,7 +31,9 @@ def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
             **({"s3.session-token": keys.token} if keys.token else {}),
         }
 
-    vend = own if settings.shares_own_credentials else None
+    vend: Vend | None = own if settings.shares_own_credentials else None
+    if settings.vended_role_arn:
+        vend = VendedCredentials(lambda: adapters.clients.sts, settings.vended_role_arn)
     return for_both_apis(build_app(adapters.engine, adapters.accounts, settings, vend=vend))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
@@ -23,8 +23,15 @@ from graveler_functions.iceberg.settings import IcebergSettings
 
 T = TypeVar("T")
 
-# Credentials of the object store for the files below a URI, as properties of a FileIO.
-Vend = Callable[[str], Mapping[str, str]]
+
+class Vend(Protocol):
+    """Makes credentials of the object store."""
+
+    def __call__(self, location: str, user: str, /, *, can_write: bool) -> Mapping[str, str]:
+        """Return those for the files below the URI, as properties of a FileIO; {} if it has none.
+
+        Without can_write, they may only read the files.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,11 @@ class IcebergRequest(EventRequest):
         """
         arn = catalog_table_arn(place.repository, place.namespace, table)
         self.rights.require(Permission(action, arn))
+
+    def may_on_table(self, action: Action, place: Place, table: str) -> bool:
+        """Whether the user may do the action to the table; for what is not refused."""
+        arn = catalog_table_arn(place.repository, place.namespace, table)
+        return self.rights.allows(Permission(action, arn))
 
     def pages(self, read: Callable[[str, int], Page[T]]) -> tuple[list[T], str | None]:
         """Return the items of a listing, and the token of the next page, None if there is none.

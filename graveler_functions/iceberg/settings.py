@@ -16,3 +16,5 @@ class IcebergSettings(FromEnvironment):
     )
     # Give clients that ask for credentials the function's own: for the embedded stack only.
     shares_own_credentials: bool = False
+    # The role of whose credentials clients get a part that reaches one table; "" gives none.
+    vended_role_arn: str = ""

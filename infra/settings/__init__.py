@@ -75,6 +75,7 @@ class InfraSettings:
     snap_start: new processes of the API resume a snapshot of one that has started.
     api_reserved: requests of the API at the same time, where concurrency is reserved.
     waits_reserved: requests that wait for a task, beside those.
+    vended_credentials: give Iceberg's clients temporary credentials of AWS for a table's files.
     iceberg_reserved: requests of Iceberg's catalogue at the same time, beside those.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
@@ -143,6 +144,7 @@ class InfraSettings:
     api_reserved: int = 200
     waits_reserved: int = 100
     iceberg_reserved: int = 100
+    vended_credentials: bool = False
     provisioned_concurrency: int = 0
     log_days: int = 14
     access_log: bool = True

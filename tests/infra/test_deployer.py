@@ -193,6 +193,7 @@ def test_roles_are_made_only_with_the_boundary_and_passed_only_to_the_services_u
         statement["Principal"]["Service"]
         for role in prod.resources("AWS::IAM::Role").values()
         for statement in role["AssumeRolePolicyDocument"]["Statement"]
+        if "Service" in statement["Principal"]  # the catalogue's function assumes one itself
     }
     assert set(services) == principals
     every = {action for each in statements(prod.folder) for action in each["Action"]}

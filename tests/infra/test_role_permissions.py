@@ -79,6 +79,7 @@ ONLY_ON_AWS = {
     "StartJob": "The embedded stack has no Glue; tests/unit/aws/test_glue.py tries it.",
     "TablesKey": "DynamoDB uses the key of its tables.",
     "Trace": "Lambda traces functions.",
+    "VendCredentials": "The embedded stack has one key pair; tests/unit/aws/test_vended_credentials.py tries it.",
 }
 
 # Small exports and large ones; tasks without hooks and those with.
@@ -360,6 +361,40 @@ def test_the_catalogue_changes_no_account_commits_nothing_and_deletes_no_object(
     assert not can(prod, "iceberg", "dynamodb:PutItem", REFS, "repository#lake#1")
     for partition in ("accounts", "repositories", "ending-repositories", "exports"):
         assert not can(prod, "iceberg", "dynamodb:UpdateItem", REFS, partition)
+
+
+def test_credentials_of_icebergs_clients_reach_files_of_tables_and_delete_none(dev, prod):
+    place = "arn:aws:s3:::company-lake/lake/r/"
+    for action in ("s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload"):
+        assert can(prod, "table-files", action, f"{place}_iceberg/0a1b2c/data/x.parquet")
+        for key in ("data/x/y", "_lakefs/0a1b2c", "_lakefs/dummy"):
+            assert not can(prod, "table-files", action, place + key)
+    actions = {action for each in prod.statements("table-files") for action in each["Action"]}
+    assert actions == {
+        "kms:Decrypt",
+        "kms:GenerateDataKey",
+        "s3:AbortMultipartUpload",
+        "s3:GetObject",
+        "s3:ListMultipartUploadParts",
+        "s3:PutObject",
+    }
+    assert "VendCredentials" not in {each["Sid"] for each in dev.statements("iceberg")}
+
+
+def test_the_catalogue_alone_may_assume_the_role_of_those_credentials(dev, prod):
+    (role,) = (
+        each
+        for each in prod.resources("AWS::IAM::Role").values()
+        if "-table-files-" in prod.flat(each.get("RoleName", ""))
+    )
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Action"] == "sts:AssumeRole"
+    assert prod.flat(trust["Principal"]["AWS"]).startswith("<IcebergFunctionRole")
+    (vend,) = (each for each in prod.statements("iceberg") if each["Sid"] == "VendCredentials")
+    assert vend["Action"] == ["sts:AssumeRole"]
+    (resource,) = vend["Resource"]
+    assert resource.endswith(f":role/{prod.flat(role['RoleName'])}")
+    assert "table-files" not in str(dev.service)
 
 
 def test_what_starts_the_gateways_tasks_loads_their_image_and_writes_their_log(prod):

@@ -83,7 +83,8 @@ def test_a_key_policy_allows_the_key_by_way_of_s3_in_its_own_region(written):
     assert statement["Condition"] == via
     assert statement["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
     functions = ("api", "export", "hooks", "iceberg", "slices", "tasks")
-    names = sorted([*functions, "export-job", "garbage-collection-job", "gateway"])
+    others = ("export-job", "garbage-collection-job", "gateway", "table-files")
+    names = sorted([*functions, *others])
     assert sorted(statement["Principal"]["AWS"]) == [f"{ROLES}{name}-eu-west-1" for name in names]
 
 

@@ -9,6 +9,7 @@ from graveler.access.actions import Action
 from graveler.access.needs import Permission
 from graveler.access.resources import namespace_arn
 from graveler.errors import InvalidInputError
+from graveler.iceberg.places import location_of
 from graveler.iceberg.shapes import Document, field
 from graveler.operations.tables import namespaces, tables
 from graveler.operations.tables.metadata import IcebergTable
@@ -59,7 +60,7 @@ def load_table(request: IcebergRequest) -> ApiAnswer:
         return answers.empty(304, {"ETag": tag})
     if shown == "refs":
         table = IcebergTable(table.metadata_location, _with_snapshots_of_refs(table.metadata))
-    return of_table(request, table, {"ETag": tag})
+    return of_table(request, table, {"ETag": tag}, can_write=_may_write(request))
 
 
 def _with_snapshots_of_refs(metadata: Document) -> Document:
@@ -81,7 +82,9 @@ def has_table(request: IcebergRequest) -> ApiAnswer:
 
 
 def load_credentials(request: IcebergRequest) -> ApiAnswer:
-    return answers.of_json({"storage-credentials": _credentials(request, _loaded(request))})
+    table = _loaded(request)
+    found = _credentials(request, table, can_write=_may_write(request))
+    return answers.of_json({"storage-credentials": found})
 
 
 def report_metrics(request: IcebergRequest) -> ApiAnswer:
@@ -95,7 +98,8 @@ def create_table(request: IcebergRequest) -> ApiAnswer:
     request.require_on_table(Action.CREATE_TABLE, place, name)
     ref = place.repository, place.ref
     made = tables.create(request.engine, *ref, place.namespace, name, body, is_staged=is_staged)
-    return of_table(request, made)
+    # Whoever creates the table writes its first files, before or after it exists.
+    return of_table(request, made, can_write=True)
 
 
 def register_table(request: IcebergRequest) -> ApiAnswer:
@@ -118,7 +122,8 @@ def register_table(request: IcebergRequest) -> ApiAnswer:
         overwrite=body.overwrite,
         check_file=check_file,
     )
-    return of_table(request, made)
+    can_write = request.may_on_table(Action.UPDATE_TABLE, place, body.name)
+    return of_table(request, made, can_write=can_write)
 
 
 def drop_table(request: IcebergRequest) -> ApiAnswer:
@@ -158,7 +163,11 @@ def check_same_ref(places: list[CatalogPlace]) -> None:
 
 
 def of_table(
-    request: IcebergRequest, table: IcebergTable, headers: Mapping[str, str] | None = None
+    request: IcebergRequest,
+    table: IcebergTable,
+    headers: Mapping[str, str] | None = None,
+    *,
+    can_write: bool,
 ) -> ApiAnswer:
     """Return the answer with a table, and with what a client needs to reach its files."""
     settings = request.services.settings
@@ -172,7 +181,7 @@ def of_table(
     found: dict[str, Any] = {"metadata": table.metadata, "config": config}
     if table.metadata_location is not None:
         found["metadata-location"] = table.metadata_location
-    credentials = _credentials(request, table)
+    credentials = _credentials(request, table, can_write=can_write)
     for each in credentials:
         config |= each["config"]  # clients of earlier versions of the specification read it here
     if credentials:
@@ -180,10 +189,20 @@ def of_table(
     return answers.of_json(found, headers=headers)
 
 
-def _credentials(request: IcebergRequest, table: IcebergTable) -> list[dict[str, Any]]:
+def _may_write(request: IcebergRequest) -> bool:
+    return request.may_on_table(Action.UPDATE_TABLE, request.table_place, request.table)
+
+
+def _credentials(
+    request: IcebergRequest, table: IcebergTable, *, can_write: bool
+) -> list[dict[str, Any]]:
     """Return credentials of the store for the table's files, if the client asks for them."""
     asked = (request.header("x-iceberg-access-delegation") or "").split(",")
     vend = request.services.vend
     if vend is None or _VENDED not in [each.strip() for each in asked]:
         return []
-    return [{"prefix": table.location, "config": dict(vend(table.location))}]
+    # Whoever may write the table's files may have replaced its metadata, and so its location.
+    file = table.metadata_location
+    location = table.location if file is None else location_of(file)
+    config = dict(vend(location, request.user, can_write=can_write))
+    return [{"prefix": location, "config": config}] if config else []

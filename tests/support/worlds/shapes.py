@@ -27,6 +27,7 @@ PROD = {
     "hook_buses": "lake-events",
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
+    "vended_credentials": "true",
     "metrics": "operations",
     "traces": "true",
     "monthly_budget_usd": "100",
