@@ -96,6 +96,30 @@ def test_the_web_page_is_served_beside_the_api(stacks):
     assert requests.get(f"{stacks.endpoint}{script}", timeout=60).status_code == 200
 
 
+def test_icebergs_catalogue_is_served_beside_the_api(stacks, repository):
+    name = repository.rpartition("/")[2]
+    schema = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}
+    namespace = [name, "main", "db"]
+    tables = f"/lakefs/namespaces/{'%1F'.join(namespace)}/tables"
+
+    keys = stacks.key_pair["access_key_id"], stacks.key_pair["secret_access_key"]
+
+    def ask(method: str, path: str, body: object = None) -> requests.Response:
+        url = f"{stacks.catalogue}{path}"
+        return requests.request(method, url, auth=keys, json=body, timeout=60)
+
+    assert "endpoints" in ask("GET", "/config").json()
+    assert ask("POST", "/lakefs/namespaces", {"namespace": namespace}).json()["properties"] == {}
+    made = ask("POST", tables, {"name": "t", "schema": schema})
+    assert made.status_code == 200, made.text
+    listed = ask("GET", tables).json()["identifiers"]
+    assert listed == [{"namespace": namespace, "name": "t"}]
+    update = {"action": "set-properties", "updates": {"a": "b"}}
+    assert ask("POST", f"{tables}/t", {"requirements": [], "updates": [update]}).status_code == 200
+    assert ask("GET", f"{tables}/t").json()["metadata"]["properties"]["a"] == "b"
+    assert ask("DELETE", f"{tables}/t").status_code == 204
+
+
 # A second deployment in the account, with `economy`: a secret has the place of the key.
 
 

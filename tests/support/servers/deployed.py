@@ -80,6 +80,15 @@ class DeployedStacks:
         return re.sub(r"https://(\w+)\.execute-api\.[^/]+/", host, found)
 
     @property
+    def catalogue(self) -> str:
+        """The address of Iceberg's catalogue behind an HTTP API.
+
+        The emulator has a catalogue of its own: at `/iceberg`, whatever the host.
+        """
+        api = str(urlsplit(self.endpoint).hostname).partition(".")[0]
+        return f"{self.account.endpoint}/_aws/execute-api/{api}/$default/iceberg/api/v1"
+
+    @property
     def environment(self) -> dict[str, str]:
         """What a client needs."""
         return {
