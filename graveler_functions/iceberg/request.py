@@ -106,7 +106,7 @@ class IcebergRequest(EventRequest):
         arn = catalog_table_arn(place.repository, place.namespace, table)
         self.rights.require(Permission(action, arn))
 
-    def may_on_table(self, action: Action, place: Place, table: str) -> bool:
+    def may_on_table(self, action: Action, place: CatalogPlace, table: str) -> bool:
         """Whether the user may do the action to the table; for what is not refused."""
         arn = catalog_table_arn(place.repository, place.namespace, table)
         return self.rights.allows(Permission(action, arn))
