@@ -53,7 +53,6 @@ from graveler.engine import Engine
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     GravelerError,
-    NotFoundError,
     ObjectMissingError,
     PreconditionFailedError,
     StaleVersionError,
@@ -213,6 +212,9 @@ def stage_together(
     make takes the current value of each path, and returns the new values of some, which may be
     none. There are at most CHANGES_TOGETHER_MAX paths. read is of a single path.
 
+    What was made of a head that has moved hides what moved it. So a path that make leaves alone
+    then gets its current value. If no other try succeeds, what was made is there all the same.
+
     Raises:
         GravelerError: as `stage_in_place`.
     """
@@ -232,7 +234,8 @@ def stage_together(
             below = View(repo, current.sealed_tokens, content)
             unchanged = [path for path in paths if path not in before]
             values = {**below.get_each(unchanged), **{p: each.value for p, each in before.items()}}
-            made = make(values)
+            hiding = {path: values[path] for path in own if staged.get(path) == own[path]}
+            made = {**hiding, **make(values)}
             if not made:
                 return
             repo.engine.staging.stage_if(
@@ -248,13 +251,14 @@ def stage_together(
         except StaleVersionError:
             current, read = reread_branch(repo, current), None
             raise
-        except (PreconditionFailedError, NotFoundError) as error:
-            if not own:
-                raise
-            raise may_be_written(next(iter(own))) from error
 
     subject = f"path {shown(paths[0])} or branch {branch.name!r}"
-    retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
+    try:
+        retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
+    except GravelerError as error:
+        if not own:
+            raise
+        raise may_be_written(next(iter(own))) from error
 
 
 def restore_changes(

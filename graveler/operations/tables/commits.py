@@ -86,7 +86,9 @@ def commit_tables(
             tables[path], new = found
             if new is not None:
                 made[path] = new
-        return made
+        # Requirements of the other tables must hold at that moment, too: they are staged as they
+        # are, and so the store checks that they have not changed.
+        return {**values, **made} if made else {}
 
     stage_together(repo, branch, list(by_path), make)
     return [tables[path] for path in by_path]

@@ -22,12 +22,14 @@ from graveler.errors import (
 )
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import ProtectionRule
-from graveler.operations import branches, links, objects, repositories, tags, writes
+from graveler.operations import branches, diffs, links, objects, repositories, tags, writes
 from graveler.operations.prefixes import requests as prefixes
 from graveler.operations.prefixes import restoring
 from graveler.operations.tables import commits, namespaces, tables
 from graveler.operations.tables.commits import TableChange
 from graveler.operations.tables.metadata import IcebergTable
+from graveler.staging.listing import PageQuery
+from graveler.times import NS_PER_MS
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import engine_around
@@ -237,6 +239,77 @@ def test_a_commit_to_several_tables_keeps_what_another_changed_meanwhile(
     both(beaten(world, lambda engine: change(engine, "theirs", table="items")))
     assert properties(load(engine)) == {"both"}
     assert properties(load(engine, "items")) == {"both", "theirs"}
+
+
+def snapshot_updates(world: MemoryWorld) -> list[dict[str, Any]]:
+    """Return the updates with which a client adds the first snapshot of a table."""
+    added = {**snapshot(5), "sequence-number": 1, "timestamp-ms": world.clock.now_ns() // NS_PER_MS}
+    return [add(added), set_ref(5)]
+
+
+NO_SNAPSHOT = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}
+
+
+def test_a_requirement_of_a_table_that_does_not_change_holds_at_that_moment(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    create(engine)
+    create(engine, "items")
+    commit(engine)
+    updates = [{"action": "set-properties", "updates": {"ours": "set"}}]
+    changed = [TableChange(NS, "orders", [NO_SNAPSHOT], []), TableChange(NS, "items", [], updates)]
+    late = beaten(world, lambda engine: change(engine, updates=snapshot_updates(world)))
+    with pytest.raises(ConflictError):
+        commits.commit_tables(late, REPO, "main", changed)
+    branches.reset(engine, REPO, "main", kind="reset")
+    commits.commit_tables(engine, REPO, "main", changed)
+    differing = diffs.uncommitted(engine, REPO, "main", PageQuery(10)).results
+    assert [each.path.rpartition(b"/")[2] for each in differing] == [b"items"]
+
+
+def beside_a_merge(world: MemoryWorld) -> Engine:
+    """Return an engine whose first conditional write is missed by a merge, which moves the head."""
+    done: list[None] = []
+
+    def missing(name: str, call: Callable[[], Any]) -> Any:
+        return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name == "refs.count_edit" and not done:
+            done.append(None)
+            merge(engine_around(world.engine(), missing))
+        return call()
+
+    return engine_around(world.engine(), around)
+
+
+def with_source(engine: Engine, *properties: str, **more: Any) -> None:
+    """Commit a change of the table orders to a new branch, `source`."""
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    change(engine, *properties, ref="source", **more)
+    commit(engine, "source")
+
+
+def test_a_commit_that_a_merge_missed_and_that_conflicts_with_it_may_have_taken_effect(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    """After a conflict, a client would delete files that the table then names."""
+    create(engine)
+    with_source(engine, updates=snapshot_updates(world))
+    with pytest.raises(UnknownOutcomeError):
+        change(beside_a_merge(world), "ours", requirements=[NO_SNAPSHOT])
+    assert properties(load(engine)) == {"ours"}
+
+
+def test_a_commit_that_a_merge_missed_does_not_undo_it(engine: Engine, world: MemoryWorld) -> None:
+    """What the merge brought has the change already."""
+    create(engine)
+    create(engine, "items")
+    with_source(engine, "both", "merged")
+    both(beside_a_merge(world))
+    assert properties(load(engine)) == {"both", "merged"}
+    assert properties(load(engine, "items")) == {"both"}
 
 
 @pytest.mark.parametrize("count", [0, 97])
