@@ -127,7 +127,7 @@ class StackConfig:
             "GRAVELER_S3_ENDPOINT": self.s3_endpoint,
             # The origin of presigned URLs.
             "GRAVELER_BUCKET_ORIGINS": self.s3_endpoint,
-            # Tables' clients read and write their files as the stack itself.
+            # Tables' clients that have the stack's key pair read and write their files with it.
             "GRAVELER_SHARES_OWN_CREDENTIALS": "true",
             "GRAVELER_EVENT_BUS": EVENT_BUS,
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from graveler.engine import Engine
-from graveler.errors import CorruptDataError, GravelerError, UnsupportedError
-from graveler.http.auth import Authenticator
+from graveler.errors import AuthenticationError, CorruptDataError, GravelerError, UnsupportedError
+from graveler.http.auth import FAILURE_MESSAGE, Authenticator
 from graveler.http.rights import Authorizer
 from graveler.ports import AccountStore
 from graveler_functions.http import answers
@@ -22,7 +22,7 @@ from graveler_functions.http.serving import App, as_answered, serve
 from graveler_functions.iceberg.catalog import parsed
 from graveler_functions.iceberg.errors import of_error, of_fault
 from graveler_functions.iceberg.operations import OPERATIONS, Operation
-from graveler_functions.iceberg.request import IcebergRequest, IcebergServices, Vend
+from graveler_functions.iceberg.request import NOBODY, IcebergRequest, IcebergServices, Vend
 from graveler_functions.iceberg.routes import tokens
 from graveler_functions.iceberg.settings import IcebergSettings
 from graveler_functions.telemetry import Telemetry, TelemetryRecord
@@ -80,20 +80,22 @@ def _answer(
     catalog, path = found
     if path == _TOKENS and method == "POST":
         record.operation = "getToken"
-        return tokens.create_token(IcebergRequest(event, services, catalog, {}, ""))
-    user = services.authenticator.user_of(
+        return tokens.create_token(IcebergRequest(event, services, catalog, {}, NOBODY))
+    authenticated = services.authenticator.authenticate(
         (event.get("headers") or {}).get("authorization"),
         (),  # a browser's cookie would let another page act in its user's name
         source_address_of(event),
     )
-    record.add(user=user)
+    if authenticated is None:
+        raise AuthenticationError(FAILURE_MESSAGE)
+    record.add(user=authenticated.user)
     routed = routes.find(method, path)
     if routed is None:
         raise _not_served(event)
     operation, parameters = routed
     record.operation = operation.name
     decoded: Mapping[str, str] = {name: unquote(value) for name, value in parameters.items()}
-    return operation.route(IcebergRequest(event, services, catalog, decoded, user))
+    return operation.route(IcebergRequest(event, services, catalog, decoded, authenticated))
 
 
 def _configuration(_: IcebergRequest) -> ApiAnswer:

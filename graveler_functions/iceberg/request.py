@@ -11,7 +11,7 @@ from graveler.access.needs import Permission
 from graveler.access.resources import catalog_namespace_arn, catalog_table_arn
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError
-from graveler.http.auth import Authenticator
+from graveler.http.auth import AuthenticatedUser, Authenticator
 from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
@@ -27,11 +27,16 @@ T = TypeVar("T")
 class Vend(Protocol):
     """Makes credentials of the object store."""
 
-    def __call__(self, location: str, user: str, /, *, can_write: bool) -> Mapping[str, str]:
+    def __call__(
+        self, location: str, who: AuthenticatedUser, /, *, can_write: bool
+    ) -> Mapping[str, str]:
         """Return those for the files below the URI, as properties of a FileIO; {} if it has none.
 
         Without can_write, they may only read the files.
         """
+
+
+NOBODY = AuthenticatedUser("", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class IcebergServices:
 
 
 class IcebergRequest(EventRequest):
-    """A request of an authenticated user; user is "" for a request of a token."""
+    """A request of an authenticated user; who is NOBODY for a request of a token."""
 
     def __init__(
         self,
@@ -54,19 +59,19 @@ class IcebergRequest(EventRequest):
         services: IcebergServices,
         catalog: Catalog,
         parameters: Mapping[str, str],
-        user: str,
+        who: AuthenticatedUser,
     ) -> None:
         super().__init__(event)
         self.services = services
         self.engine = services.engine
         self.catalog = catalog
-        self.user = user
+        self.who = who
         self._parameters = parameters
 
     @cached_property
     def rights(self) -> RequestRights:
         """What the user may do in this request."""
-        return self.services.authorizer.of_request(self.user, {SOURCE_IP: self.address})
+        return self.services.authorizer.of_request(self.who.user, {SOURCE_IP: self.address})
 
     @cached_property
     def levels(self) -> Sequence[str]:

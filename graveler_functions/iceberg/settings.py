@@ -14,7 +14,8 @@ class IcebergSettings(FromEnvironment):
     s3_endpoint: str = field(
         default="", metadata={"variables": ("GRAVELER_S3_PUBLIC_ENDPOINT", "GRAVELER_S3_ENDPOINT")}
     )
-    # Give clients that ask for credentials the function's own: for the embedded stack only.
+    # Give clients that ask for credentials the function's own, if they have logged in with them:
+    # for the embedded stack only.
     shares_own_credentials: bool = False
     # The role of whose credentials clients get a part that reaches one table; "" gives none.
     vended_role_arn: str = ""

@@ -256,6 +256,26 @@ def test_credentials_are_given_to_those_who_ask(catalog: CatalogClient) -> None:
     assert again == {"storage-credentials": found["storage-credentials"]}
 
 
+def test_credentials_are_not_given_to_holders_of_other_keys(catalog: CatalogClient) -> None:
+    """The embedded stack's own key pair may do all."""
+    catalog.table()
+    pair = catalog.api.ask("POST", "/auth/users/ann/credentials").json
+    headers = {"x-iceberg-access-delegation": "vended-credentials"}
+    for form in ({}, {"grant_type": "client_credentials"}):
+        key_id, secret = pair["access_key_id"], pair["secret_access_key"]
+        if form:
+            found = token(catalog, **form, client_id=key_id, client_secret=secret).json
+            headers["authorization"] = f"Bearer {found['access_token']}"
+        else:
+            basic = base64.b64encode(f"{key_id}:{secret}".encode()).decode()
+            headers["authorization"] = f"Basic {basic}"
+        answer = catalog.ask("GET", TABLE, headers=headers).json
+        assert "storage-credentials" not in answer
+        assert "s3.access-key-id" not in answer["config"]
+        found = catalog.ask("GET", f"{TABLE}/credentials", headers=headers).json
+        assert found == {"storage-credentials": []}
+
+
 def test_a_staged_creation_is_seen_after_its_commit(catalog: CatalogClient) -> None:
     catalog.table("other")
     body = {**request(), "name": "orders", "stage-create": True}

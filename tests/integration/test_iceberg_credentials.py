@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.access.actions import Action
+from graveler.http.auth import AuthenticatedUser
 from graveler.operations.tables import metadata
 from graveler_functions.iceberg.app import build_app
 from graveler_functions.iceberg.settings import IcebergSettings
@@ -32,9 +33,9 @@ class Catalog:
         settings = IcebergSettings("eu-west-1")
         self._app = build_app(client.engine, client.accounts, settings, vend=self._vend)
 
-    def _vend(self, location: str, user: str, *, can_write: bool) -> Mapping[str, str]:
-        self.vended.append((location, user, can_write))
-        return {"s3.session-token": f"of {user}"}
+    def _vend(self, location: str, who: AuthenticatedUser, *, can_write: bool) -> Mapping[str, str]:
+        self.vended.append((location, who.user, can_write))
+        return {"s3.session-token": f"of {who.user}"}
 
     def ask(self, method: str, path: str, body: Any = None, *, asks: bool = True) -> Any:
         headers = {"authorization": self._client.authorization}

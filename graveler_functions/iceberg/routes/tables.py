@@ -204,5 +204,5 @@ def _credentials(
     # Whoever may write the table's files may have replaced its metadata, and so its location.
     file = table.metadata_location
     location = table.location if file is None else location_of(file)
-    config = dict(vend(location, request.user, can_write=can_write))
+    config = dict(vend(location, request.who, can_write=can_write))
     return [{"prefix": location, "config": config}] if config else []

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from graveler.http.auth import AuthenticatedUser
 from graveler_functions.iceberg.app import build_app
 from graveler_functions.iceberg.settings import IcebergSettings
-from tests.support.clients.api import ApiClient, Reply, event
+from tests.support.clients.api import ACCESS_KEY_ID, ApiClient, Reply, event
 from tests.support.worlds.iceberg_tables import request
 
 ALL = "/iceberg/api/v1"
@@ -15,8 +16,8 @@ OF_MAIN = "/iceberg/relative_to/repo.main/api/v1"
 SETTINGS = IcebergSettings(region="us-east-1", s3_endpoint="http://store")
 
 
-def vend(location: str) -> Mapping[str, str]:
-    return {"s3.access-key-id": f"key for {location}"}
+def vend(location: str, who: AuthenticatedUser, **_: bool) -> Mapping[str, str]:
+    return {"s3.access-key-id": f"key for {location}"} if who.access_key_id == ACCESS_KEY_ID else {}
 
 
 class CatalogClient:
