@@ -47,7 +47,9 @@ def check_metadata(metadata: Document) -> None:
     shape = checked(metadata, TableMetadata, "table metadata")
     version = shape.format_version
     _require(version == 1 or shape.table_uuid is not None, "table-uuid is missing")
+    _require(version == 1 or "last-sequence-number" in metadata, "last-sequence-number is missing")
     _require(version < 3 or shape.next_row_id is not None, "next-row-id is missing")
+    _require(all("type" in each for each in metadata["schemas"]), "a schema has no type")
     schema = by_id(metadata["schemas"], "schema-id", shape.current_schema_id)
     spec = by_id(metadata["partition-specs"], "spec-id", shape.default_spec_id)
     order = by_id(metadata["sort-orders"], "order-id", shape.default_sort_order_id)

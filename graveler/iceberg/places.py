@@ -16,6 +16,7 @@ from hmac import digest
 
 from graveler.errors import InvalidInputError
 from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
+from graveler.names import check_path
 
 _ROOT = f"{TABLES_PREFIX.decode()}iceberg/"
 _LEVEL = "namespaces/"
@@ -69,20 +70,28 @@ def tables_folder(namespace: Sequence[str]) -> bytes:
 
 
 def marker_path(namespace: Sequence[str]) -> bytes:
-    """Return the path of the object that has a namespace's properties."""
-    return namespace_folder(namespace) + _MARKER.encode()
+    """Return the path of the object that has a namespace's properties.
+
+    Raises:
+        InvalidInputError: a level is no name, or the path is too long.
+    """
+    path = namespace_folder(namespace) + _MARKER.encode()
+    check_path(path)
+    return path
 
 
 def table_path(namespace: Sequence[str], table: str) -> bytes:
     """Return the path of a table.
 
     Raises:
-        InvalidInputError: a name is invalid, or there is no namespace.
+        InvalidInputError: a name is invalid, there is no namespace, or the path is too long.
     """
     if not namespace:
         raise InvalidInputError(f"table {table[:80]!a} needs a namespace")
     check_name(table, "table")
-    return tables_folder(namespace) + table.encode()
+    path = tables_folder(namespace) + table.encode()
+    check_path(path)
+    return path
 
 
 def name_of(path: bytes) -> str:

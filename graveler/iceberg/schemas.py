@@ -11,7 +11,7 @@ from graveler.iceberg.shapes import DEPTH_MAX, Document
 _PRIMITIVE = re.compile(
     "boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns"
     r"|string|uuid|binary|unknown|variant|fixed\[\s*\d+\s*\]|decimal\(\s*\d+\s*,\s*\d+\s*\)"
-    r"|geometry(\([^()]*\))?|geography(\([^(),]*(,\s*\w*\s*)?\))?"
+    r"|geometry(\([^()]*\))?|geography(\([^(),]*(,\s*(\w+\s*)?)?\))?"
 )
 
 # The others exist from format version 1.
@@ -88,7 +88,7 @@ def check_schema(schema: Document, format_version: int) -> dict[int, TableColumn
 
 def is_same_schema(schema: Document, other: Document) -> bool:
     """Whether two schemas differ in nothing but their own IDs."""
-    identifiers, others = (set(each.get("identifier-field-ids", ())) for each in (schema, other))
+    identifiers, others = (set(each.get("identifier-field-ids") or ()) for each in (schema, other))
     return bool(schema["fields"] == other["fields"]) and identifiers == others
 
 

@@ -37,7 +37,9 @@ def serve(
             encodings = (event.get("headers") or {}).get("accept-encoding", "")
             answer = respond(event, record).for_gateway(takes_gzip="gzip" in encodings)
             if not answers.fits_payload(answer):
-                record.error = error = TooLargeError(_TOO_LARGE)
+                # After a change, nothing must say that there was none.
+                kind = UnknownOutcomeError if _may_have_changed(event) else TooLargeError
+                record.error = error = kind(_TOO_LARGE)
                 answer = of_error(error).for_gateway(takes_gzip=False)
             answer["headers"]["X-Request-ID"] = request_id_of(event)
             if method_of(event) == "HEAD":
@@ -54,10 +56,13 @@ def as_answered(event: Event, error: Exception) -> Exception:
     A client repeats a throttled request. If the request may have made its change, the client must
     read before it repeats.
     """
-    is_change = method_of(event) not in {"GET", "HEAD"}
-    if isinstance(error, ThrottledError) and is_change and deadlines.may_have_written():
+    if isinstance(error, ThrottledError) and _may_have_changed(event):
         return UnknownOutcomeError(error.message)
     return error
+
+
+def _may_have_changed(event: Event) -> bool:
+    return method_of(event) not in {"GET", "HEAD"} and deadlines.may_have_written()
 
 
 def _facts_of(event: Event) -> Mapping[str, str]:

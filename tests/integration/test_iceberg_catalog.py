@@ -1,11 +1,13 @@
 """Iceberg's REST catalogue: what its clients send, and what they decide by."""
 
 import base64
+import json
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from graveler.aws import deadlines
 from graveler.errors import ContentionError, CorruptDataError, ThrottledError, UnknownOutcomeError
 from graveler_functions.http.rest_api import for_both_apis
 from graveler_functions.iceberg.operations import OPERATIONS
@@ -238,6 +240,17 @@ def test_a_table_that_did_not_change_is_not_sent_again(catalog: CatalogClient) -
     assert fault(catalog.ask("GET", TABLE, snapshots="some")) == (400, "BadRequestException")
 
 
+def test_a_table_of_a_file_with_an_odd_name_has_a_tag(catalog: CatalogClient) -> None:
+    """A line break in a header would begin another header."""
+    metadata = catalog.table()["metadata"]
+    uri = f'{metadata["location"]}/metadata/"\né.metadata.json'
+    catalog.api.engine.objects.put(uri, json.dumps(metadata).encode(), "application/json")
+    body = {"name": "odd", "metadata-location": uri}
+    assert catalog.ask("POST", "namespaces/sales/register", body).status == 200
+    tag = catalog.ask("GET", "namespaces/sales/tables/odd").headers["ETag"]
+    assert tag == '"%22%0A%C3%A9.metadata.json-all"'
+
+
 def test_credentials_are_given_to_those_who_ask(catalog: CatalogClient) -> None:
     location = catalog.table()["metadata"]["location"]
     assert "storage-credentials" not in catalog.ask("GET", TABLE).json
@@ -405,6 +418,27 @@ def test_a_commit_s_failure_says_whether_it_may_have_taken_effect(
 
     monkeypatch.setattr(type(catalog.api.engine.staging), "stage_if", fail)
     assert fault(catalog.ask("POST", TABLE, COMMIT)) == expected
+
+
+def test_a_commit_whose_answer_is_too_large_may_have_taken_effect(
+    catalog: CatalogClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that takes no gzip must not believe that the commit failed."""
+    catalog.table()
+    stage_if = type(catalog.api.engine.staging).stage_if
+
+    def stage(*args: Any) -> None:
+        stage_if(*args)
+        deadlines.write_landed()  # as the adapter for DynamoDB says
+
+    monkeypatch.setattr(type(catalog.api.engine.staging), "stage_if", stage)
+    statuses = []
+    for name in "ab":
+        update = {"action": "set-properties", "updates": {name: "x" * 3_200_000}}
+        body = {"requirements": [], "updates": [update]}
+        statuses.append(catalog.ask("POST", TABLE, body).status)
+    assert statuses == [200, 504]
+    assert fault(catalog.ask("GET", TABLE)) == (413, "TooLargeException")
 
 
 # Rights

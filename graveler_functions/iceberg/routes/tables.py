@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -55,7 +56,8 @@ def load_table(request: IcebergRequest) -> ApiAnswer:
     if shown not in {"all", "refs"}:
         raise InvalidInputError(f"snapshots is {shown[:40]!r}: send all or refs")
     table = _loaded(request)
-    tag = f'"{(table.metadata_location or "").rpartition("/")[2]}-{shown}"'
+    # The name of a file that was registered may have any characters.
+    tag = f'"{quote((table.metadata_location or "").rpartition("/")[2])}-{shown}"'
     if tag in (request.header("if-none-match") or ""):
         return answers.empty(304, {"ETag": tag})
     if shown == "refs":

@@ -127,6 +127,8 @@ def test_unknown_fields_are_kept():
         ({"schema": None}, "$.schema"),
         ({"schema": schema(column(4, "x", "integer"))}, "'integer'"),
         ({"schema": schema(column(4, "x", "decimal(9)"))}, "decimal"),
+        # A second of work for each thousand spaces would let one request stop a server.
+        ({"schema": schema(column(4, "x", f"geography(,{' ' * 100_000}"))}, "geography"),
         ({"schema": schema(column(3, "x", "int"))}, "'x' with ID 3"),
         ({"schema": schema(column(4, "name", "int"))}, "'name' with ID 4"),
         ({"schema": schema(column(4, "x", "variant"))}, "needs format version 3"),

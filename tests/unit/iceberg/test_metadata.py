@@ -44,6 +44,7 @@ def test_main_is_the_current_snapshot_of_writers_without_refs():
         ({"format-version": 3}, "next-row-id"),
         ({"schemas": []}, "schema-id 0"),
         ({"schemas": [schema(), schema()]}, "schema-id 0"),
+        ({"schemas": [without(schema(), "type")]}, "has no type"),
         ({"partition-specs": [{"spec-id": 0, "fields": [{"source-id": 1}]}]}, "partition-specs"),
         ({"default-spec-id": 9}, "spec-id 9"),
         ({"default-sort-order-id": 9}, "order-id 9"),
@@ -62,6 +63,11 @@ def test_metadata_that_contradict_themselves_are_refused(changes, named):
     with pytest.raises(InvalidInputError) as refused:
         read_metadata({**TABLE, **changes})
     assert named in str(refused.value)
+
+
+def test_numbers_that_have_no_default_are_not_left_out():
+    with pytest.raises(InvalidInputError, match="last-sequence-number"):
+        read_metadata(without(table(), "last-sequence-number"))
 
 
 @for_each("document", [None, [], "x", {}, {"format-version": 1}, {"format-version": 2}])

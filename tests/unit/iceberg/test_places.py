@@ -46,6 +46,13 @@ def test_a_bad_name_is_refused(name: str) -> None:
             table_path(namespace, table)
 
 
+def test_a_path_that_no_object_can_have_is_refused() -> None:
+    levels = ("x" * 250,) * 4
+    for too_long in (lambda: table_path(levels[:3], "y" * 250), lambda: marker_path(levels)):
+        with pytest.raises(InvalidInputError, match="maximum length"):
+            too_long()
+
+
 def test_a_table_needs_a_namespace() -> None:
     with pytest.raises(InvalidInputError, match="needs a namespace"):
         table_path((), "t")

@@ -380,3 +380,9 @@ def test_unknown_fields_are_kept_and_nulls_are_not():
 def test_a_fault_names_the_update():
     with pytest.raises(InvalidInputError, match="update 1, set-current-schema: "):
         updated(RICH, do("set-location", location="x"), do("set-current-schema", schema_id=9))
+
+
+def test_a_schema_of_a_writer_of_nulls_is_compared():
+    old = {**table(), "schemas": [schema(**{"identifier-field-ids": None})]}
+    made = updated(old, do("add-schema", schema=schema()), do("set-properties", updates={"a": "b"}))
+    assert made["schemas"] == old["schemas"]
