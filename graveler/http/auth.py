@@ -17,6 +17,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from graveler.access.digests import DIGEST_BYTES, secret_digest
 from graveler.cache import AgingCache
@@ -154,13 +155,18 @@ class Authenticator:
     def renew(self, token: str, life_s: int) -> LoginSession:
         """Return a new session in place of one that a key pair began.
 
+        It began when that one did. So it ends with it, even if this process learns of that end
+        later.
+
         Raises:
             AuthenticationError: the token is not valid, or a principal began the session.
         """
-        found = self._authenticate_token(token)
-        if found.access_key_id is None:
+        claims = self._valid_claims(token)
+        access_key_id = claims.get(_KEY_CLAIM)
+        if access_key_id is None:
             raise AuthenticationError(FAILURE_MESSAGE)
-        return self._session(found.user, life_s, {_KEY_CLAIM: found.access_key_id})
+        user, began_at = str(claims["sub"]), claims["iat"]
+        return self._session(user, life_s, {_KEY_CLAIM: access_key_id}, began_at)
 
     def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> LoginSession:
         """Return a new session of the principal's user; it ends when the principal is detached."""
@@ -171,14 +177,16 @@ class Authenticator:
         }
         return self._session(principal.user, life_s, claims)
 
-    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> LoginSession:
+    def _session(
+        self, user: str, life_s: int, claims: Mapping[str, str], began_at: int | None = None
+    ) -> LoginSession:
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
         now_s = self._now_s()
         payload = {
             "aud": "login",
             "exp": now_s + life_s,
-            "iat": now_s,
+            "iat": now_s if began_at is None else began_at,
             "iss": "auth",
             "sub": user,
             **claims,
@@ -268,10 +276,19 @@ class Authenticator:
         self._users.clear()
 
     def _authenticate_token(self, token: str) -> AuthenticatedUser:
+        claims = self._valid_claims(token)
+        return AuthenticatedUser(str(claims["sub"]), claims.get(_KEY_CLAIM))
+
+    def _valid_claims(self, token: str) -> dict[str, Any]:
+        """Return the claims of a session's token.
+
+        Raises:
+            AuthenticationError: the token is not valid, or the session is over.
+        """
         import jwt  # noqa: PLC0415 - requests with an access key never need it
 
         try:
-            claims = jwt.decode(
+            claims: dict[str, Any] = jwt.decode(
                 token,
                 self._key(),
                 algorithms=["HS256"],
@@ -292,7 +309,7 @@ class Authenticator:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or not self._is_open(str(user), claims):
             raise AuthenticationError(FAILURE_MESSAGE)
-        return AuthenticatedUser(str(user), claims.get(_KEY_CLAIM))
+        return claims
 
     def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
         """Return whether the credential that began the session is still the user's.

@@ -352,6 +352,28 @@ def test_sessions_that_a_user_has_ended_are_over_and_later_ones_last(
     assert authenticator.user_of(basic(), []) == "ann"
 
 
+def test_a_session_that_was_renewed_ends_with_the_first_one(authenticator, accounts, clock):
+    """A thief could renew it at a process that does not know of the end yet."""
+    stolen = authenticator.log_in(KEY, SECRET).token
+    assert authenticator.user_of(f"Bearer {stolen}", []) == "ann"
+    clock.tick(1)
+    accounts.end_sessions("ann", clock.now_ns() // 10**9)
+    clock.tick(1)
+    renewed = authenticator.renew(stolen, 3600)
+    assert renewed.expires_at == clock.now_ns() // 10**9 + 3600
+    clock.tick(MEMORY_S)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {renewed.token}", [])
+
+
+def test_sessions_of_principals_are_not_renewed(authenticator, accounts):
+    accounts.create_principal(ExternalPrincipal("arn:aws:iam::1:role/r", "ann"))
+    principal = accounts.principal("arn:aws:iam::1:role/r")
+    session = authenticator.log_in_principal(principal, 3600)
+    with pytest.raises(AuthenticationError):
+        authenticator.renew(session.token, 3600)
+
+
 def test_sessions_of_principals_end_with_the_others(authenticator, accounts, clock):
     accounts.create_principal(ExternalPrincipal("arn:aws:iam::1:role/r", "ann"))
     principal = accounts.principal("arn:aws:iam::1:role/r")
