@@ -156,7 +156,7 @@ class Authenticator:
         """Return a new session in place of one that a key pair began.
 
         It began when that one did. So it ends with it, even if this process learns of that end
-        later.
+        later, and at most SESSION_LIFE_S after the log-in.
 
         Raises:
             AuthenticationError: the token is not valid, or a principal began the session.
@@ -166,7 +166,10 @@ class Authenticator:
         if access_key_id is None:
             raise AuthenticationError(FAILURE_MESSAGE)
         user, began_at = str(claims["sub"]), claims["iat"]
-        return self._session(user, life_s, {_KEY_CLAIM: access_key_id}, began_at)
+        left_s = began_at + SESSION_LIFE_S - self._now_s()
+        if left_s <= 0:
+            raise AuthenticationError(FAILURE_MESSAGE)
+        return self._session(user, min(life_s, left_s), {_KEY_CLAIM: access_key_id}, began_at)
 
     def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> LoginSession:
         """Return a new session of the principal's user; it ends when the principal is detached."""

@@ -16,7 +16,7 @@ from graveler.operations.tables import namespaces, tables
 from graveler.operations.tables.metadata import IcebergTable
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
-from graveler_functions.iceberg.catalog import CatalogPlace
+from graveler_functions.iceberg.catalog import SEPARATOR, CatalogPlace
 from graveler_functions.iceberg.request import IcebergRequest
 
 _VENDED = "vended-credentials"
@@ -58,11 +58,12 @@ def load_table(request: IcebergRequest) -> ApiAnswer:
     table = _loaded(request)
     # The name of a file that was registered may have any characters.
     tag = f'"{quote((table.metadata_location or "").rpartition("/")[2])}-{shown}"'
-    if tag in (request.header("if-none-match") or ""):
+    # Credentials expire while the table stays as it is.
+    if tag in (request.header("if-none-match") or "") and not _gets_credentials(request):
         return answers.empty(304, {"ETag": tag})
     if shown == "refs":
         table = IcebergTable(table.metadata_location, _with_snapshots_of_refs(table.metadata))
-    return of_table(request, table, {"ETag": tag}, can_write=_may_write(request))
+    return of_table(request, request.table, table, {"ETag": tag}, can_write=_may_write(request))
 
 
 def _with_snapshots_of_refs(metadata: Document) -> Document:
@@ -101,7 +102,7 @@ def create_table(request: IcebergRequest) -> ApiAnswer:
     ref = place.repository, place.ref
     made = tables.create(request.engine, *ref, place.namespace, name, body, is_staged=is_staged)
     # Whoever creates the table writes its first files, before or after it exists.
-    return of_table(request, made, can_write=True)
+    return of_table(request, name, made, can_write=True)
 
 
 def register_table(request: IcebergRequest) -> ApiAnswer:
@@ -125,7 +126,7 @@ def register_table(request: IcebergRequest) -> ApiAnswer:
         check_file=check_file,
     )
     can_write = request.may_on_table(Action.UPDATE_TABLE, place, body.name)
-    return of_table(request, made, can_write=can_write)
+    return of_table(request, body.name, made, can_write=can_write)
 
 
 def drop_table(request: IcebergRequest) -> ApiAnswer:
@@ -166,6 +167,7 @@ def check_same_ref(places: list[CatalogPlace]) -> None:
 
 def of_table(
     request: IcebergRequest,
+    name: str,
     table: IcebergTable,
     headers: Mapping[str, str] | None = None,
     *,
@@ -188,6 +190,10 @@ def of_table(
         config |= each["config"]  # clients of earlier versions of the specification read it here
     if credentials:
         found["storage-credentials"] = credentials
+        namespace = quote(SEPARATOR.join(request.levels), safe="")
+        config["client.refresh-credentials-endpoint"] = (
+            f"v1/namespaces/{namespace}/tables/{quote(name, safe='')}/credentials"
+        )
     return answers.of_json(found, headers=headers)
 
 
@@ -195,13 +201,17 @@ def _may_write(request: IcebergRequest) -> bool:
     return request.may_on_table(Action.UPDATE_TABLE, request.table_place, request.table)
 
 
+def _gets_credentials(request: IcebergRequest) -> bool:
+    asked = (request.header("x-iceberg-access-delegation") or "").split(",")
+    return request.services.vend is not None and _VENDED in [each.strip() for each in asked]
+
+
 def _credentials(
     request: IcebergRequest, table: IcebergTable, *, can_write: bool
 ) -> list[dict[str, Any]]:
     """Return credentials of the store for the table's files, if the client asks for them."""
-    asked = (request.header("x-iceberg-access-delegation") or "").split(",")
     vend = request.services.vend
-    if vend is None or _VENDED not in [each.strip() for each in asked]:
+    if vend is None or not _gets_credentials(request):
         return []
     # Whoever may write the table's files may have replaced its metadata, and so its location.
     file = table.metadata_location

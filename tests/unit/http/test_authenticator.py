@@ -366,6 +366,18 @@ def test_a_session_that_was_renewed_ends_with_the_first_one(authenticator, accou
         authenticator.user_of(f"Bearer {renewed.token}", [])
 
 
+def test_a_session_is_not_renewed_for_ever(authenticator, clock):
+    token = authenticator.log_in(KEY, SECRET).token
+    left_s = SESSION_LIFE_S
+    while left_s > 0:
+        step_s = min(left_s, 24 * 3600)
+        token = authenticator.renew(token, 2 * step_s).token
+        clock.tick(step_s)
+        left_s -= step_s
+    with pytest.raises(AuthenticationError):
+        authenticator.renew(token, 3600)
+
+
 def test_sessions_of_principals_are_not_renewed(authenticator, accounts):
     accounts.create_principal(ExternalPrincipal("arn:aws:iam::1:role/r", "ann"))
     principal = accounts.principal("arn:aws:iam::1:role/r")
