@@ -28,7 +28,13 @@ from graveler.iceberg.requirements import CREATION, check_requirements
 from graveler.iceberg.shapes import Document
 from graveler.iceberg.updates import apply_updates
 from graveler.open_repository import OpenRepository
-from graveler.operations.tables.metadata import IcebergTable, check_places, read_table, written
+from graveler.operations.tables.metadata import (
+    KEPT_FILES,
+    IcebergTable,
+    check_files,
+    read_table,
+    written,
+)
 from graveler.operations.tables.places import branch_of_tables
 from graveler.ports import CHANGES_TOGETHER_MAX
 from graveler.times import NS_PER_MS
@@ -113,7 +119,7 @@ def _changed(
         return base, None
     if metadata.get("table-uuid") != base.metadata.get("table-uuid"):
         raise InvalidInputError("update assign-uuid: the table has a UUID, which never changes")
-    check_places(metadata, base.location)
+    check_files(metadata, base.location)
     return written(repo, metadata, base)
 
 
@@ -127,9 +133,12 @@ def _created(repo: OpenRepository, change: TableChange, time_ms: int) -> Documen
             "or leave assign-uuid out"
         )
     location = table_location(repo.record.storage_namespace, uuid)
-    first = {"action": "set-location", "location": location}
-    metadata = created_by_updates([first, *change.updates], uuid=uuid, time_ms=time_ms)
-    check_places(metadata, location)
+    first = [
+        {"action": "set-location", "location": location},
+        {"action": "set-properties", "updates": KEPT_FILES},
+    ]
+    metadata = created_by_updates([*first, *change.updates], uuid=uuid, time_ms=time_ms)
+    check_files(metadata, location)
     return metadata
 
 

@@ -22,6 +22,10 @@ from graveler.open_repository import OpenRepository
 
 _CONTENT_TYPE = "application/json"
 
+# Clients must not delete files: other branches and commits may have them. Without this property, or
+# with another value, Iceberg's Java library deletes those of expired snapshots and purged tables.
+KEPT_FILES = {"gc.enabled": "false"}
+
 # Properties that name folders for some of a table's files.
 _FOLDERS = (
     "write.data.path",
@@ -120,11 +124,12 @@ def _described(metadata: Document) -> Mapping[str, str]:
     }
 
 
-def check_places(metadata: Document, location: str) -> None:
-    """Check that the table is at the location, and that all folders for its files are below it.
+def check_files(metadata: Document, location: str) -> None:
+    """Check that the table's files are at the location or below it, and that clients keep them.
 
     Raises:
-        InvalidInputError: one is elsewhere, where no collection would find the files.
+        InvalidInputError: a folder is elsewhere, where no collection would find the files, or
+            clients may delete them.
     """
     if metadata["location"] != location:
         raise InvalidInputError(
@@ -136,4 +141,10 @@ def check_places(metadata: Document, location: str) -> None:
             raise InvalidInputError(
                 f"property {name} is {folder!r}, which is not below the table's location, "
                 f"{location!r}"
+            )
+    for name, value in KEPT_FILES.items():
+        if metadata["properties"].get(name) != value:
+            raise InvalidInputError(
+                f"property {name} must stay {value}: other branches and commits share the "
+                "table's files, so no client may delete them"
             )

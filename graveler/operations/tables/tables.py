@@ -12,8 +12,9 @@ from graveler.layout import TABLES_FOLDER
 from graveler.open_repository import OpenRepository
 from graveler.operations.tables.commits import no_table, uuid_for
 from graveler.operations.tables.metadata import (
+    KEPT_FILES,
     IcebergTable,
-    check_places,
+    check_files,
     decoded,
     read_table,
     value_of,
@@ -22,9 +23,6 @@ from graveler.operations.tables.metadata import (
 from graveler.operations.tables.namespaces import check_exists
 from graveler.operations.tables.places import branch_of_tables, value_at
 from graveler.times import NS_PER_MS
-
-# Clients must not delete files: other branches and commits may have them.
-_NEW_TABLES = {"gc.enabled": "false"}
 
 # Raises if the caller must not make the metadata file at the URI a table.
 CheckFile = Callable[[str], None]
@@ -92,9 +90,9 @@ def create(
         )
     time_ms = engine.clock.now_ns() // NS_PER_MS
     properties = checked(request.get("properties") or {}, dict[str, str], "field 'properties'")
-    asked = {**request, "properties": {**_NEW_TABLES, **properties}}
+    asked = {**request, "properties": {**KEPT_FILES, **properties}}
     metadata = new_metadata(asked, uuid=uuid, location=location, time_ms=time_ms)
-    check_places(metadata, location)
+    check_files(metadata, location)
     if exists(engine, repository, ref, namespace, table):
         raise _already_there(namespace, table)
     if is_staged:
@@ -160,7 +158,7 @@ def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:
     location = table_location(repo.record.storage_namespace, uuid)
     if not is_in_location(uri, location):
         raise InvalidInputError(f"metadata-location {uri!r} is not below {location!r}")
-    check_places(metadata, location)
+    check_files(metadata, location)
     return metadata, value_of(repo, uri, info.size_bytes, info.checksum, metadata)
 
 

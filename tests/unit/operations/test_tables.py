@@ -86,6 +86,27 @@ def test_a_new_table_is_read_as_it_was_made(engine: Engine) -> None:
 
 def test_clients_are_told_not_to_delete_files_that_other_branches_have(engine: Engine) -> None:
     assert create(engine).metadata["properties"]["gc.enabled"] == "false"
+    staged = create(engine, "staged", is_staged=True)
+    updates = [each for each in first_updates(staged) if each["action"] != "set-properties"]
+    made = change(engine, table="staged", requirements=[CREATION], updates=updates)
+    assert made.metadata["properties"]["gc.enabled"] == "false"
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"action": "set-properties", "updates": {"gc.enabled": "true"}},
+        {"action": "remove-properties", "removals": ["gc.enabled"]},
+    ],
+)
+def test_no_client_is_told_that_it_may_delete_files(engine: Engine, update: dict[str, Any]) -> None:
+    before = create(engine)
+    with pytest.raises(InvalidInputError, match=r"gc\.enabled must stay false"):
+        change(engine, updates=[update])
+    with pytest.raises(InvalidInputError, match=r"gc\.enabled must stay false"):
+        create(engine, "other", properties={"gc.enabled": "true"})
+    assert load(engine) == before
+    assert names(engine) == ("orders",)
 
 
 def test_branches_and_commits_have_versions_of_a_table(engine: Engine) -> None:
