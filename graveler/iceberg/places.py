@@ -13,6 +13,7 @@ So a client that creates a table in two requests cannot give it the folder of an
 import re
 from collections.abc import Sequence
 from hmac import digest
+from uuid import NAMESPACE_OID, uuid5
 
 from graveler.errors import InvalidInputError
 from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
@@ -131,8 +132,11 @@ def location_of(metadata_uri: str) -> str:
 
 
 def metadata_file(location: str, version: int, uid: str) -> str:
-    """Return the URI of a new metadata file, named as Iceberg's clients do."""
-    return f"{location}/metadata/{version:05d}-{uid}.metadata.json"
+    """Return the URI of a new metadata file, named as Iceberg's clients do.
+
+    PyIceberg finds the version only before a UUID.
+    """
+    return f"{location}/metadata/{version:05d}-{uuid5(NAMESPACE_OID, uid)}.metadata.json"
 
 
 _VERSION = re.compile(r".*/([0-9]{1,9})-[^/]*\.metadata\.json")

@@ -1,5 +1,7 @@
 """Where tables live: a name has one path, and a UUID is for one path."""
 
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,7 +78,9 @@ def test_a_uuid_of_another_maker_is_for_no_path(uuid: str) -> None:
 
 def test_metadata_files_are_numbered() -> None:
     first = metadata_file(LOCATION, 0, "uid")
-    assert first == f"{LOCATION}/metadata/00000-uid.metadata.json"
+    name = first.removeprefix(f"{LOCATION}/metadata/00000-").removesuffix(".metadata.json")
+    assert str(UUID(name)) == name
+    assert first != metadata_file(LOCATION, 0, "other uid")
     assert next_version(first) == 1
     assert next_version(f"{LOCATION}/metadata/v12.metadata.json") == 0
 
