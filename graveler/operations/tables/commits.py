@@ -150,4 +150,4 @@ def uuid_for(repo: OpenRepository, path: bytes) -> str:
 
 def no_table(namespace: Namespace, table: str) -> NoTableError:
     """Return the error for a table that does not exist."""
-    return NoTableError(f"table does not exist: {'.'.join((*namespace, table))}")
+    return NoTableError(f"Table does not exist: {'.'.join((*namespace, table))}")

@@ -239,8 +239,8 @@ def _written(repo: OpenRepository, properties: Properties) -> bytes:
 
 
 def _no_namespace(namespace: Namespace) -> NotFoundError:
-    return NotFoundError(f"namespace does not exist: {'.'.join(namespace)}")
+    return NotFoundError(f"Namespace does not exist: {'.'.join(namespace)}")
 
 
 def _already_there(namespace: Namespace) -> AlreadyExistsError:
-    return AlreadyExistsError(f"namespace exists already: {'.'.join(namespace) or 'the root'}")
+    return AlreadyExistsError(f"Namespace already exists: {'.'.join(namespace) or 'the root'}")

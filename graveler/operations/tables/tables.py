@@ -214,4 +214,4 @@ def rename(
 
 
 def _already_there(namespace: Namespace, table: str) -> AlreadyExistsError:
-    return AlreadyExistsError(f"table exists already: {'.'.join((*namespace, table))}")
+    return AlreadyExistsError(f"Table already exists: {'.'.join((*namespace, table))}")

@@ -66,7 +66,7 @@ def create_namespace(request: IcebergRequest) -> ApiAnswer:
     request.require_on_namespace(Action.CREATE_NAMESPACE, place)
     if not place.namespace:
         _check_is_there(request, place)
-        raise AlreadyExistsError(f"namespace exists already: {'.'.join(body.namespace)}")
+        raise AlreadyExistsError(f"Namespace already exists: {'.'.join(body.namespace)}")
     ref = place.repository, place.ref
     namespaces.create(request.engine, *ref, place.namespace, body.properties)
     return answers.of_json({"namespace": body.namespace, "properties": body.properties})

@@ -50,6 +50,7 @@ def test_a_requirement_that_fails_is_a_conflict(requirement):
     with pytest.raises(ConflictError) as failed:
         check_requirements([*HOLDING, requirement], TABLE)
     assert status_of(failed.value) == 409
+    assert str(failed.value).startswith("Requirement failed: ")
 
 
 def test_a_table_that_does_not_exist_may_be_created():

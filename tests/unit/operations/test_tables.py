@@ -418,7 +418,7 @@ def test_a_name_is_taken_once(engine: Engine, world: MemoryWorld) -> None:
 
 
 def test_a_table_needs_a_namespace_that_exists(engine: Engine) -> None:
-    with pytest.raises(NotFoundError, match="namespace does not exist"):
+    with pytest.raises(NotFoundError, match="Namespace does not exist"):
         tables.create(engine, REPO, "main", ("none",), "t", request())
 
 
