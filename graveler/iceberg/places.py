@@ -12,8 +12,8 @@ So a client that creates a table in two requests cannot give it the folder of an
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from hmac import digest
-from uuid import NAMESPACE_OID, uuid5
 
 from graveler.errors import InvalidInputError
 from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
@@ -109,9 +109,13 @@ def new_uuid(key: bytes, owner: str, path: bytes, own_digits: str) -> str:
     """
     own = own_digits[:_OWN_DIGITS]
     message = b"\0".join([b"iceberg table", owner.encode(), path, own.encode()])
-    made = own + digest(key, message, "sha256").hex()[: 32 - _OWN_DIGITS]
-    variant = "89ab"[int(made[16], 16) % 4]
-    return f"{made[:8]}-{made[8:12]}-8{made[13:16]}-{variant}{made[17:20]}-{made[20:]}"
+    return _as_uuid(own + digest(key, message, "sha256").hex())
+
+
+def _as_uuid(digits: str) -> str:
+    """Return the hexadecimal digits as a UUID, with its version and variant."""
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def is_uuid_for(uuid: str, key: bytes, owner: str, path: bytes) -> bool:
@@ -136,7 +140,8 @@ def metadata_file(location: str, version: int, uid: str) -> str:
 
     PyIceberg finds the version only before a UUID.
     """
-    return f"{location}/metadata/{version:05d}-{uuid5(NAMESPACE_OID, uid)}.metadata.json"
+    name = _as_uuid(sha256(uid.encode()).hexdigest())
+    return f"{location}/metadata/{version:05d}-{name}.metadata.json"
 
 
 _VERSION = re.compile(r".*/([0-9]{1,9})-[^/]*\.metadata\.json")

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from urllib.parse import unquote
 
+from graveler.access.actions import Action
 from graveler.engine import Engine
 from graveler.errors import AuthenticationError, CorruptDataError, GravelerError, UnsupportedError
 from graveler.http.auth import FAILURE_MESSAGE, Authenticator
 from graveler.http.rights import Authorizer
+from graveler.operations.tables.namespaces import check_exists
 from graveler.ports import AccountStore
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
@@ -81,6 +83,9 @@ def _answer(
     if path == _TOKENS and method == "POST":
         record.operation = "getToken"
         return tokens.create_token(IcebergRequest(event, services, catalog, {}, NOBODY))
+    routed = routes.find(method, path)
+    if routed is None:
+        raise _not_served(event)
     authenticated = services.authenticator.authenticate(
         (event.get("headers") or {}).get("authorization"),
         (),  # a browser's cookie would let another page act in its user's name
@@ -89,19 +94,23 @@ def _answer(
     if authenticated is None:
         raise AuthenticationError(FAILURE_MESSAGE)
     record.add(user=authenticated.user)
-    routed = routes.find(method, path)
-    if routed is None:
-        raise _not_served(event)
     operation, parameters = routed
     record.operation = operation.name
     decoded: Mapping[str, str] = {name: unquote(value) for name, value in parameters.items()}
     return operation.route(IcebergRequest(event, services, catalog, decoded, authenticated))
 
 
-def _configuration(_: IcebergRequest) -> ApiAnswer:
+def _configuration(request: IcebergRequest) -> ApiAnswer:
+    place = request.catalog.place(())
+    # Whoever may not list anything there learns nothing of it.
+    if place.is_in_ref and request.may_on_namespace(Action.LIST_NAMESPACES, place):
+        check_exists(request.engine, place.repository, place.ref, ())
     endpoints = [operation.endpoint for operation in OPERATIONS]
     return answers.of_json({"defaults": {}, "overrides": {}, "endpoints": endpoints})
 
 
 def _not_served(event: Event) -> GravelerError:
-    return UnsupportedError(f"{method_of(event)} {sent_path_of(event)[:200]} is not served")
+    return UnsupportedError(
+        f"{method_of(event)} {sent_path_of(event)[:200]} is not served: the catalog's address ends "
+        "in /iceberg/api, or in /iceberg/relative_to/<repository>.<ref>/api"
+    )

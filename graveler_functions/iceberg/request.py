@@ -102,6 +102,11 @@ class IcebergRequest(EventRequest):
         arn = catalog_namespace_arn(place.repository, place.namespace)
         self.rights.require(Permission(action, arn))
 
+    def may_on_namespace(self, action: Action, place: CatalogPlace) -> bool:
+        """Whether the user may do the action to the namespace; for what is not refused."""
+        arn = catalog_namespace_arn(place.repository, place.namespace)
+        return self.rights.allows(Permission(action, arn))
+
     def require_on_table(self, action: Action, place: CatalogPlace, table: str) -> None:
         """Check that the user may do the action to the table.
 

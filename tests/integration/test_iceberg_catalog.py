@@ -41,6 +41,16 @@ def test_a_client_learns_what_the_catalogue_can(catalog: CatalogClient) -> None:
     assert len(endpoints) == len(OPERATIONS)
 
 
+def test_a_wrong_address_is_told_at_once(catalog: CatalogClient) -> None:
+    for ref in ("repo.none", "none.main"):
+        reply = catalog.ask("GET", "config", below=f"/iceberg/relative_to/{ref}/api/v1")
+        assert fault(reply) == (404, "NoSuchNamespaceException")
+    for below in (f"{ALL}/v1", "/iceberg/relative_to/repo/api/v1", "/iceberg/v1"):
+        reply = catalog.ask("POST", "oauth/tokens", b"", below=below, headers={"authorization": ""})
+        assert fault(reply) == (406, "UnsupportedOperationException")
+        assert "/iceberg/relative_to/<repository>.<ref>/api" in reply.json["error"]["message"]
+
+
 @pytest.mark.parametrize("below", [OF_MAIN, f"{OF_MAIN}/lakefs", ALL])
 def test_the_prefix_of_lakefs_s_clients_may_be_there(catalog: CatalogClient, below: str) -> None:
     assert catalog.ask("GET", "namespaces", below=below).status == 200
@@ -104,7 +114,7 @@ def test_a_bad_log_in_is_refused_in_oauth_s_words(
 
 
 def test_nobody_is_served_without_a_credential(catalog: CatalogClient) -> None:
-    for method, path in [("GET", "config"), ("GET", "namespaces"), ("GET", "nothing")]:
+    for method, path in [("GET", "config"), ("GET", "namespaces"), ("GET", TABLE)]:
         reply = catalog.ask(method, path, headers={"authorization": ""})
         assert fault(reply) == (401, "NotAuthorizedException")
 
