@@ -44,6 +44,8 @@ def test_codes_of_errors_never_change():
         "merge_conflict",
         "no_changes",
         "no_rules",
+        "no_table",
+        "not_empty",
         "not_found",
         "precondition_failed",
         "range_not_satisfiable",

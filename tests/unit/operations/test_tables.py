@@ -333,6 +333,15 @@ def test_a_commit_that_a_merge_missed_does_not_undo_it(engine: Engine, world: Me
     assert properties(load(engine, "items")) == {"both"}
 
 
+def test_a_commit_that_a_merge_made_needless_does_not_hide_the_merge(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    create(engine)
+    with_source(engine, "ours", "merged")
+    change(beside_a_merge(world), "ours")
+    assert properties(load(engine)) == {"ours", "merged"}
+
+
 @pytest.mark.parametrize("count", [0, 97])
 def test_a_commit_has_a_limited_number_of_tables(engine: Engine, count: int) -> None:
     changed = [TableChange(NS, f"t{number}", [], []) for number in range(count)]
