@@ -155,8 +155,7 @@ class Authenticator:
     def renew(self, token: str, life_s: int) -> LoginSession:
         """Return a new session in place of one that a key pair began.
 
-        It began when that one did. So it ends with it, even if this process learns of that end
-        later, and at most SESSION_LIFE_S after the log-in.
+        It counts as begun when that one did. So it ends with it, and SESSION_LIFE_S later at most.
 
         Raises:
             AuthenticationError: the token is not valid, or a principal began the session.
