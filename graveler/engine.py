@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graveler.cache import BoundedCache
 from graveler.committed.store import Committed
@@ -36,6 +36,7 @@ T = TypeVar("T")
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
 _VERSIONS_BYTES = 32 * 1024 * 1024
 _LAST_COMMITS_BYTES = 8 * 1024 * 1024
+_TABLES_BYTES = 32 * 1024 * 1024
 _RANGE_SIZES_MAX = 50_000
 _REPOSITORIES_MAX = 4096
 _BRANCHES_MAX = 16_384
@@ -54,6 +55,7 @@ class Engine:
     versions: by namespace, a committed file's ID and a path, what the file says of the path. A
         metarange says its range, and a range the object's identity; b"" if nothing.
     last_commits: by repository uid, commit ID and prefix, the commits that last changed entries.
+    tables: by URI, the table metadata of a file.
     range_sizes: by namespace and range ID, the bytes of the range's objects.
     data_headers: by URI, the object store's headers of data that never change; with or without
         checksums.
@@ -102,6 +104,9 @@ class Engine:
     )
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
         default_factory=lambda: BoundedCache(_BRANCHES_MAX)
+    )
+    tables: BoundedCache[str, Mapping[str, Any]] = field(
+        default_factory=lambda: BoundedCache(_TABLES_BYTES)
     )
     range_sizes: BoundedCache[tuple[str, str], int] = field(
         default_factory=lambda: BoundedCache(_RANGE_SIZES_MAX)

@@ -78,7 +78,8 @@ def commit_tables(
         raise InvalidInputError(
             f"a commit changes 1 to {CHANGES_TOGETHER_MAX} tables, each once, not {len(changes)}"
         )
-    repo, branch = branch_of_tables(engine, repository, ref)
+    paths = list(by_path)
+    repo, branch, read = branch_of_tables(engine, repository, ref, paths[0])
     tables: dict[bytes, IcebergTable] = {}
     # A try that failed because of something else has written the same file already.
     known: dict[tuple[bytes, bytes | None], tuple[IcebergTable, bytes | None]] = {}
@@ -96,8 +97,8 @@ def commit_tables(
         # are, and so the store checks that they have not changed.
         return {**values, **made} if made else {}
 
-    stage_together(repo, branch, list(by_path), make)
-    return [tables[path] for path in by_path]
+    stage_together(repo, branch, paths, make, read if len(paths) == 1 else None)
+    return [tables[path] for path in paths]
 
 
 def _changed(

@@ -11,6 +11,7 @@ import msgspec
 
 from graveler.branches.data import read_content
 from graveler.branches.views import object_stat
+from graveler.cache import ENTRY_BYTES
 from graveler.entries import entry_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.iceberg.metadata import current_snapshot_id, read_metadata
@@ -19,6 +20,9 @@ from graveler.iceberg.shapes import Document
 from graveler.layout import TABLES_FOLDER
 from graveler.model import AddressType, Entry
 from graveler.open_repository import OpenRepository
+
+# Memory that decoded metadata take for each byte of their JSON, measured with many snapshots.
+_DECODED_PER_BYTE = 4
 
 _CONTENT_TYPE = "application/json"
 
@@ -62,11 +66,24 @@ def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> IcebergTable
         raise InvalidInputError(
             f"the object at {path.decode(errors='replace')!r} is not a table of this catalog"
         )
+    uri = found.physical_address
+    known = repo.engine.tables.get(uri)
+    if known is not None:
+        return IcebergTable(uri, known)
     content = read_content(repo.engine, found).content
     try:
-        return IcebergTable(found.physical_address, decoded(content))
+        table = IcebergTable(uri, decoded(content))
     except InvalidInputError as error:
-        raise CorruptDataError(f"{found.physical_address}: {error}") from error
+        raise CorruptDataError(f"{uri}: {error}") from error
+    _remember(repo, table, len(content))
+    return table
+
+
+def _remember(repo: OpenRepository, table: IcebergTable, size_bytes: int) -> None:
+    """Cache the metadata of a table's file, which never changes."""
+    if table.metadata_location is not None:
+        cost = size_bytes * _DECODED_PER_BYTE + ENTRY_BYTES
+        repo.engine.tables.put(table.metadata_location, table.metadata, cost)
 
 
 def decoded(content: bytes) -> Document:
@@ -94,7 +111,9 @@ def written(
     uri = metadata_file(location, version, repo.engine.names.new_uid())
     content = msgspec.json.encode(metadata)
     info = repo.engine.objects.put(uri, content, _CONTENT_TYPE)
-    return IcebergTable(uri, metadata), value_of(repo, uri, len(content), info.checksum, metadata)
+    table = IcebergTable(uri, metadata)
+    _remember(repo, table, len(content))
+    return table, value_of(repo, uri, len(content), info.checksum, metadata)
 
 
 def value_of(

@@ -136,8 +136,8 @@ def create(
         ContentionError: other writers came first in each try.
         UnknownOutcomeError: the namespace may have been created.
     """
-    repo, branch = branch_of_tables(engine, repository, ref)
     path = marker_path(namespace)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
     exists = list_objects(
         engine, repository, ref, PageQuery(1, prefix=namespace_folder(namespace))
     ).results
@@ -150,7 +150,7 @@ def create(
             raise _already_there(namespace)
         return new
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
 
 
 def update_properties(
@@ -170,8 +170,8 @@ def update_properties(
     both = updates.keys() & set(removals)
     if both:
         raise InvalidInputError(f"properties are both set and removed: {', '.join(sorted(both))}")
-    repo, branch = branch_of_tables(engine, repository, ref)
     path = marker_path(namespace)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
     check_exists(engine, repository, ref, namespace)
     missing: set[str] = set()
 
@@ -182,7 +182,7 @@ def update_properties(
         kept = {name: value for name, value in current.items() if name not in set(removals)}
         return _written(repo, {**kept, **updates})
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
     return PropertyChanges(sorted(updates), sorted(set(removals) - missing), sorted(missing))
 
 
@@ -193,8 +193,8 @@ def drop(engine: Engine, repository: str, ref: str, namespace: Namespace) -> Non
         NotEmptyError: it has tables or namespaces.
         GravelerError: as `update_properties`.
     """
-    repo, branch = branch_of_tables(engine, repository, ref)
     path = marker_path(namespace)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
     query = PageQuery(2, prefix=namespace_folder(namespace))
     found = [each.path for each in list_objects(engine, repository, ref, query).results]
     if any(each != path for each in found):
@@ -207,7 +207,7 @@ def drop(engine: Engine, repository: str, ref: str, namespace: Namespace) -> Non
             raise _no_namespace(namespace)
         return None
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
 
 
 def _read(repo: OpenRepository, path: bytes, stored: bytes | None) -> Properties:

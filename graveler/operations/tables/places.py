@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from graveler.branches.lookup import current_branch, in_repository
+from graveler.branches.lookup import StagedRead, current_path, in_repository
 from graveler.branches.protection import check_can_stage
 from graveler.branches.views import read_value, view_of_ref
 from graveler.engine import Engine
@@ -28,8 +28,13 @@ def value_at(
     return in_repository(engine, repository, read)
 
 
-def branch_of_tables(engine: Engine, repository: str, ref: str) -> tuple[OpenRepository, Branch]:
+def branch_of_tables(
+    engine: Engine, repository: str, ref: str, path: bytes
+) -> tuple[OpenRepository, Branch, StagedRead | None]:
     """Return the repository and the branch, if tables may be changed there.
+
+    Returns:
+        As the third, the change that is staged at the path, as `current_path` returns it.
 
     Raises:
         InvalidInputError: a name is malformed.
@@ -38,8 +43,8 @@ def branch_of_tables(engine: Engine, repository: str, ref: str) -> tuple[OpenRep
     """
     if is_branch_name(ref):
         with suppress(NotFoundError):
-            repo, branch = current_branch(engine, repository, ref)
+            repo, branch, read = current_path(engine, repository, ref, path)
             check_can_stage(repo.record, ref, force=False)
-            return repo, branch
+            return repo, branch, read
     in_repository(engine, repository, lambda repo: view_of_ref(repo, ref))
     raise ForbiddenError(f"{ref!r} is not a branch: its tables can only be read")

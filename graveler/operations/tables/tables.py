@@ -80,7 +80,7 @@ def create(
         UnknownOutcomeError: the table may have been created.
     """
     path = table_path(namespace, table)
-    repo, branch = branch_of_tables(engine, repository, ref)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
     check_exists(engine, repository, ref, namespace)
     uuid = uuid_for(repo, path)
     location = table_location(repo.record.storage_namespace, uuid)
@@ -104,7 +104,7 @@ def create(
             raise _already_there(namespace, table)
         return value
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
     return made
 
 
@@ -126,7 +126,7 @@ def register(
         GravelerError: the others of `create`, without overwrite AlreadyExistsError.
     """
     path = table_path(namespace, table)
-    repo, branch = branch_of_tables(engine, repository, ref)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
     check_exists(engine, repository, ref, namespace)
     folder = f"{repo.record.storage_namespace}/{TABLES_FOLDER}".rstrip("/")
     if not is_in_location(metadata_location, folder):
@@ -142,7 +142,7 @@ def register(
             raise _already_there(namespace, table)
         return value
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
     return IcebergTable(metadata_location, metadata)
 
 
@@ -171,14 +171,14 @@ def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table:
         GravelerError: the others of `create`.
     """
     path = table_path(namespace, table)
-    repo, branch = branch_of_tables(engine, repository, ref)
+    repo, branch, read = branch_of_tables(engine, repository, ref, path)
 
     def make(stored: bytes | None) -> bytes | None:
         if stored is None:
             raise no_table(namespace, table)
         return None
 
-    stage_in_place(repo, branch, path, make)
+    stage_in_place(repo, branch, path, make, read)
 
 
 def rename(
@@ -196,7 +196,7 @@ def rename(
         GravelerError: the others of `create`.
     """
     old, new = table_path(*source), table_path(*destination)
-    repo, branch = branch_of_tables(engine, repository, ref)
+    repo, branch, _ = branch_of_tables(engine, repository, ref, old)
     check_exists(engine, repository, ref, destination[0])
 
     def make(values: Mapping[bytes, bytes | None]) -> Mapping[bytes, bytes | None]:

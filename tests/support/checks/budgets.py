@@ -26,10 +26,13 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.prefixes.totals import total
+from graveler.operations.tables import namespaces, tables
+from graveler.operations.tables.commits import TableChange, commit_tables
 from graveler.staging.listing import PageQuery
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.addresses import address as old_address
+from tests.support.worlds.iceberg_tables import request
 from tests.support.worlds.server_world import ServerWorld
 
 # As deployed: what takes longer is left to a task, so that a request looks for an equal one.
@@ -257,6 +260,31 @@ def _last_commits(meter: Meter) -> object:
     return last_commits.list_last_commits(meter.engine, meter.repo, "main", b"", "", 100)
 
 
+def _tables(meter: Meter) -> None:
+    """Two Iceberg tables, which the counted process has seen."""
+    place = meter.repo, "main", ("n",)
+    namespaces.create(meter.engine, *place, {})
+    for name in ("t0", "t1"):
+        tables.create(meter.engine, *place, name, request())
+        tables.load(meter.engine, *place, name)
+
+
+def _tables_of_others(meter: Meter) -> None:
+    """Two Iceberg tables, whose files the counted process has not read."""
+    _tables(meter)
+    meter.engine.tables.clear()
+
+
+def _change_tables(count: int) -> Callable[[Meter], object]:
+    updates = [{"action": "set-properties", "updates": {"a": "b"}}]
+    changes = [TableChange(("n",), f"t{number}", [], updates) for number in range(count)]
+    return lambda meter: commit_tables(meter.engine, meter.repo, "main", changes)
+
+
+def _load_table(meter: Meter) -> object:
+    return tables.load(meter.engine, meter.repo, "main", ("n",), "t0")
+
+
 def _total(meter: Meter) -> object:
     return total(meter.engine, meter.repo, "main", "", b"")
 
@@ -291,6 +319,10 @@ BUDGETS = [
     Budget("link", _link, 3, {}, Chain(3, 0)),
     Budget("link 99 objects", _link_many, 3, {}, Chain(3, 0)),
     Budget("set user metadata", _set_metadata, 3, {}, Chain(3, 0)),
+    Budget("load a table", _load_table, 1, {"GET": 1}, Chain(1, 1), prepare=_tables_of_others),
+    Budget("load a table again", _load_table, 1, {}, Chain(1, 0), prepare=_tables),
+    Budget("commit to a table", _change_tables(1), 3, {"PUT": 1}, Chain(3, 1), prepare=_tables),
+    Budget("commit to two tables", _change_tables(2), 4, {"PUT": 2}, Chain(4, 2), prepare=_tables),
     Budget(
         "delete object",
         lambda meter: writes.delete(meter.engine, meter.repo, "main", b"a"),

@@ -518,7 +518,8 @@ def test_quotas_below_the_need_are_named():
         (10, 10, False, FindingLevel.WARN),
         (1000, 99, True, FindingLevel.WARN),
         (1000, 719, True, FindingLevel.OK),
-        (641, 100, True, FindingLevel.OK),
+        (741, 100, True, FindingLevel.OK),
+        (740, 100, True, FindingLevel.WARN),
     ],
 )
 def test_concurrency_must_suffice_for_reservations(total, free, production, level):

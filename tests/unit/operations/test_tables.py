@@ -507,7 +507,15 @@ def test_a_damaged_metadata_file_is_an_error(engine: Engine, world: MemoryWorld)
     content = world.objects.get(made.metadata_location or "")
     world.objects.put(made.metadata_location or "", b"x" * len(content), "text/plain")
     with pytest.raises(CorruptDataError, match="metadata"):
-        load(engine)
+        load(world.engine())
+
+
+def test_a_process_reads_a_metadata_file_once(engine: Engine, world: MemoryWorld) -> None:
+    made, other = create(engine), world.engine()
+    assert load(other) == made
+    before = world.objects.bytes_read
+    assert load(other) == load(engine) == made
+    assert world.objects.bytes_read == before
 
 
 def a_move(engine: Engine) -> None:
