@@ -51,3 +51,10 @@ def clipped(
         high = end if each.end is None else each.end if end is None else min(each.end, end)
         if high is None or low < high:
             yield KeyInterval(low, high)
+
+
+def outside(intervals: Iterable[KeyInterval], excluded: KeyInterval) -> list[KeyInterval]:
+    """Return the parts of the intervals that are outside of one, as disjoint intervals in order."""
+    joined = union(intervals)
+    behind = [] if excluded.end is None else clipped(joined, excluded.end, None)
+    return [*clipped(joined, b"", excluded.start), *behind]

@@ -13,6 +13,7 @@ Theory of operation. An import has two phases:
 Both phases can be repeated after a crash. Before the second one ends, nothing is visible.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,9 +32,11 @@ from graveler.branches.heads import (
 )
 from graveler.branches.lookup import current_branch, in_repository
 from graveler.branches.protection import check_can_commit
+from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
 from graveler.errors import ConflictError, GravelerError
 from graveler.imports.inventory import listed_in, read_manifest
+from graveler.imports.keys import KeyInterval, clipped, outside, union
 from graveler.imports.listing import record_in, records_after
 from graveler.imports.request import (
     DEFAULT_MESSAGE,
@@ -43,6 +46,7 @@ from graveler.imports.request import (
     check_source,
 )
 from graveler.imports.runs import SORTED_RECORDS, Found, Listed, merged_runs, with_run
+from graveler.layout import TABLES_PREFIX
 from graveler.messages import Refusal
 from graveler.model import Branch, Commit, MetaRangeID, Record
 from graveler.model.tasks import Task, TaskKind, TaskState
@@ -211,7 +215,7 @@ def commit_import(
         ContentionError: other writers came first in each try.
         StoppedError: this runner must not continue.
     """
-    source = ImportedSource(listed, tuple(each.replaced for each in request.sources))
+    replaced = union(each.replaced for each in request.sources)
     apply = apply_by_slices(hold, counts=False)
     gate = task_gate(hold, repo)
 
@@ -219,6 +223,7 @@ def commit_import(
         now = require_clean(repo, now)
         head = repo.history().commit(now.commit_id)
         base = repo.metarange(head.metarange_id)
+        source = ImportedSource(listed, _without_tables(replaced, base))
         applied = apply_import(apply, repo, base, source)
         return move_to(gate, now, head, request, applied.metarange_id)
 
@@ -306,6 +311,15 @@ class _TaskReporter:
 
     def save(self, found: Found) -> None:
         self.hold.save({**self.hold.task.saved, "found": found.to_json()})
+
+
+def _without_tables(replaced: Sequence[KeyInterval], base: MetaRange) -> tuple[KeyInterval, ...]:
+    """Return the intervals without the Iceberg tables of base, which imports leave alone."""
+    tables = KeyInterval.of_prefix(TABLES_PREFIX)
+    covers_them = any(clipped(replaced, tables.start, tables.end))
+    if covers_them and any(base.records(tables.start, tables.end)):
+        return tuple(outside(replaced, tables))
+    return tuple(replaced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.entries import value_entry
 from graveler.imports.changes import import_changes, is_whole, plan_import
-from graveler.imports.keys import KeyInterval, union
+from graveler.imports.keys import KeyInterval, outside, union
 from graveler.imports.listing import records_after
 from graveler.imports.parallel_listing import list_tree
 from graveler.imports.request import ImportSource, SourceType, source_of
@@ -53,6 +53,17 @@ def among(key: bytes, all_intervals: Iterable[KeyInterval]) -> bool:
 def imported_into(base: Records, imported: Records, replaced: Sequence[KeyInterval]) -> Records:
     """The model: what stays of the base, and the imported."""
     return {key: base[key] for key in base if not among(key, replaced)} | imported
+
+
+@given(intervals, paths | st.just(b""), st.lists(paths, max_size=20))
+def test_what_is_outside_of_an_interval_has_all_other_keys(
+    some: list[KeyInterval], prefix: bytes, keys: list[bytes]
+) -> None:
+    excluded = KeyInterval.of_prefix(prefix)
+    left = outside(some, excluded)
+    for key in (*keys, prefix, *(each.start for each in some)):
+        assert among(key, left) == (among(key, some) and not is_in(key, excluded))
+    assert all(one.end is not None and one.end <= other.start for one, other in pairwise(left))
 
 
 @given(intervals, st.lists(paths, max_size=20))

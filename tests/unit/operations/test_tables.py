@@ -575,6 +575,18 @@ def test_an_import_makes_no_table(engine: Engine) -> None:
     assert "Iceberg" in str(status.task)
 
 
+def test_an_import_to_the_root_keeps_the_tables(engine: Engine) -> None:
+    made = create(engine)
+    upload(engine, b"a", b"a")
+    upload(engine, b"z", b"z")
+    commit(engine)
+    engine.objects.put("s3://raw/in/x", b"x", "text/plain")
+    sources = (source_of(SourceType.PREFIX, "s3://raw/in/", ""),)
+    assert imported(engine, ImportRequest(sources, "ann")).commit
+    assert load(engine) == made
+    assert [path for path in paths(engine, "main") if not path.startswith(b"_")] == [b"x"]
+
+
 def test_a_revert_and_a_reset_bring_a_table_back(engine: Engine) -> None:
     create(engine)
     commit(engine)
