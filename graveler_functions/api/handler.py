@@ -1,48 +1,23 @@
-"""The Lambda function: API Gateway (an HTTP API, or a REST API) calls `handler`."""
+"""The Lambda function: API Gateway calls `handler`."""
 
 import os
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
 
 from graveler_functions.cold_start import without_garbage_collection
 
 with without_garbage_collection():
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-
-    from graveler.aws import wiring
+    from graveler.aws.wiring import Adapters
     from graveler_functions.api.app import build_app
     from graveler_functions.api.settings import ApiSettings
-    from graveler_functions.http.rest_api import for_both_apis
+    from graveler_functions.http.process import handler_of
+    from graveler_functions.http.serving import App
 
-
-@lru_cache(maxsize=1)
-def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
-    adapters = wiring.adapters()
-    return for_both_apis(
-        build_app(
+    def _built(adapters: Adapters) -> App:
+        return build_app(
             adapters.engine,
             adapters.accounts,
             ApiSettings.from_environment(os.environ),
             identities=adapters.identities,
             secret_of=adapters.clients.secret,
         )
-    )
 
-
-def _renew() -> None:
-    """Build everything anew that one process must not share with another."""
-    wiring.forget()
-    _app.cache_clear()
-    _app()
-
-
-# Built while the process starts: Lambda then gives the most CPU, and no request waits.
-with without_garbage_collection():
-    _app()
-wiring.after_restore(_renew)
-
-
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Return the answer to one request."""
-    return _app()(event, context)
+    handler = handler_of(_built)

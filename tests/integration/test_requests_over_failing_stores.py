@@ -14,8 +14,8 @@ from graveler.aws.dynamodb import http_client
 from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.s3 import client as s3_module
 from graveler.limits import REQUEST_S_MAX
-from graveler_functions.api import app
 from graveler_functions.api.app import build_app
+from graveler_functions.http import serving
 from tests.support.clients.api import ApiClient, Reply
 from tests.support.faults.faulty_server import Fault, FaultyServer, passing_on
 from tests.support.servers.stack import BUCKET
@@ -91,19 +91,19 @@ def lake(servers: tuple[FaultyServer, ...], monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def _short_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "REQUEST_S_MAX", REQUEST_S)
+    monkeypatch.setattr(serving, "REQUEST_S_MAX", REQUEST_S)
 
 
 def fail(lake: Lake, monkeypatch: pytest.MonkeyPatch, fault: Fault, method: str = "") -> None:
     """Let requests to the object store fail, and all to the tables unless only a method does."""
-    monkeypatch.setattr(app, "REQUEST_S_MAX", HOPELESS_S)
+    monkeypatch.setattr(serving, "REQUEST_S_MAX", HOPELESS_S)
     lake.objects.fail(method, fault, FOREVER)
     if not method:
         lake.tables.fail("", fault, FOREVER)
 
 
 def recover(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "REQUEST_S_MAX", REQUEST_S_MAX)
+    monkeypatch.setattr(serving, "REQUEST_S_MAX", REQUEST_S_MAX)
     lake.recover()
 
 
