@@ -1,6 +1,7 @@
 """The Lambda function: API Gateway calls `handler`."""
 
 import os
+from typing import Any
 
 from graveler_functions.cold_start import without_garbage_collection
 
@@ -8,7 +9,8 @@ with without_garbage_collection():
     from graveler.aws.wiring import Adapters
     from graveler_functions.api.app import build_app
     from graveler_functions.api.settings import ApiSettings
-    from graveler_functions.http.process import handler_of
+    from graveler_functions.http.events import Event
+    from graveler_functions.http.process import app_of_process
     from graveler_functions.http.serving import App
 
     def _built(adapters: Adapters) -> App:
@@ -20,4 +22,9 @@ with without_garbage_collection():
             secret_of=adapters.clients.secret,
         )
 
-    handler = handler_of(_built)
+    _app = app_of_process(_built)
+
+
+def handler(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own
+    """Return the answer to one request."""
+    return _app(event, context)

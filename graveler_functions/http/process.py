@@ -1,4 +1,4 @@
-"""The handler of a function behind the HTTP API: one app for each process."""
+"""The app of a process behind the HTTP API."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +10,8 @@ from graveler_functions.http.rest_api import for_both_apis
 from graveler_functions.http.serving import App
 
 
-def handler_of(build: Callable[[Adapters], App]) -> App:
-    """Return the handler, which API Gateway calls (an HTTP API, or a REST API).
+def app_of_process(build: Callable[[Adapters], App]) -> App:
+    """Return the app, for the events of an HTTP API and of a REST API.
 
     The app is built now, while the process starts: Lambda then gives the most CPU, and no request
     waits. A process that resumes a snapshot builds it anew, to share nothing with others.
@@ -27,9 +27,8 @@ def handler_of(build: Callable[[Adapters], App]) -> App:
         wiring.forget()
         app = built()
 
-    def handler(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own
-        """Return the answer to one request."""
+    def current(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own
         return app(event, context)
 
     wiring.after_restore(renew)
-    return handler
+    return current

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from graveler_functions.cold_start import without_garbage_collection
 
@@ -9,7 +10,8 @@ with without_garbage_collection():
     from graveler.aws.vended_credentials import VendedCredentials
     from graveler.aws.wiring import Adapters
     from graveler.http.auth import AuthenticatedUser
-    from graveler_functions.http.process import handler_of
+    from graveler_functions.http.events import Event
+    from graveler_functions.http.process import app_of_process
     from graveler_functions.http.serving import App
     from graveler_functions.iceberg.app import build_app
     from graveler_functions.iceberg.request import Vend
@@ -43,4 +45,9 @@ with without_garbage_collection():
 
         return vend
 
-    handler = handler_of(_built)
+    _app = app_of_process(_built)
+
+
+def handler(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own
+    """Return the answer to one request."""
+    return _app(event, context)
