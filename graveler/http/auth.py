@@ -11,8 +11,6 @@ whether the key ID is unknown, or known with another secret, or remembered. Neit
 helps to guess. Failures are limited (`graveler.http.login_limits`).
 """
 
-import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
@@ -22,6 +20,7 @@ from typing import Any
 from graveler.access.digests import DIGEST_BYTES, secret_digest
 from graveler.cache import AgingCache
 from graveler.errors import AuthenticationError, InvalidInputError
+from graveler.http.basic import basic_pair
 from graveler.http.login_limits import LoginLimits
 from graveler.operations.accounts import installation
 from graveler.ports import AccountStore, Clock, ExternalPrincipal, LoginKey, LookUp, User
@@ -123,7 +122,10 @@ class Authenticator:
         if authorization:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
-                access_key_id, secret = _basic_pair(value.strip())
+                pair = basic_pair(value.strip())
+                if pair is None:
+                    raise AuthenticationError(FAILURE_MESSAGE)
+                access_key_id, secret = pair
                 return AuthenticatedUser(
                     self._user_of_key(access_key_id, secret, address), access_key_id
                 )
@@ -386,15 +388,3 @@ def has_session(cookies: Sequence[str]) -> bool:
 def _tokens_of(cookies: Sequence[str]) -> set[str]:
     named = (cookie.strip().partition("=") for cookie in cookies)
     return {value.strip('"') for name, _, value in named if name == SESSION_COOKIE}
-
-
-def _basic_pair(encoded: str) -> tuple[str, str]:
-    try:
-        access_key_id, colon, secret = (
-            base64.b64decode(encoded, validate=True).decode().partition(":")
-        )
-    except (binascii.Error, ValueError) as error:
-        raise AuthenticationError(FAILURE_MESSAGE) from error
-    if not colon:
-        raise AuthenticationError(FAILURE_MESSAGE)
-    return access_key_id, secret

@@ -31,6 +31,11 @@ class CatalogPlace:
     namespace: Namespace = ()
 
     @property
+    def parts(self) -> tuple[str, str, Namespace]:
+        """The repository, the ref and the namespace, as operations take them."""
+        return self.repository, self.ref, self.namespace
+
+    @property
     def is_in_ref(self) -> bool:
         """Whether it is a namespace of a ref, () included."""
         return bool(self.ref)

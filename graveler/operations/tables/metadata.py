@@ -24,7 +24,7 @@ from graveler.open_repository import OpenRepository
 # Memory that decoded metadata take for each byte of their JSON, measured with many snapshots.
 _DECODED_PER_BYTE = 4
 
-_CONTENT_TYPE = "application/json"
+CONTENT_TYPE = "application/json"
 
 # Clients must not delete files: other branches and commits may have them. Without this property, or
 # with another value, Iceberg's Java library deletes those of expired snapshots and purged tables.
@@ -110,16 +110,20 @@ def written(
     location: str = metadata["location"]
     uri = metadata_file(location, version, repo.engine.names.new_uid())
     content = msgspec.json.encode(metadata)
-    info = repo.engine.objects.put(uri, content, _CONTENT_TYPE)
+    info = repo.engine.objects.put(uri, content, CONTENT_TYPE)
     table = IcebergTable(uri, metadata)
     _remember(repo, table, len(content))
-    return table, value_of(repo, uri, len(content), info.checksum, metadata)
+    return table, value_of(repo, uri, len(content), info.checksum, described(metadata))
 
 
 def value_of(
-    repo: OpenRepository, uri: str, size_bytes: int, checksum: str, metadata: Document
+    repo: OpenRepository,
+    uri: str,
+    size_bytes: int,
+    checksum: str,
+    user_metadata: Mapping[str, str],
 ) -> bytes:
-    """Return the stored value of the table whose metadata file is at the URI."""
+    """Return the stored value of a table or a namespace whose JSON file is at the URI."""
     return entry_value(
         Entry(
             address=uri.removeprefix(f"{repo.record.storage_namespace}/"),
@@ -127,13 +131,13 @@ def value_of(
             size_bytes=size_bytes,
             checksum=checksum,
             last_modified_ns=repo.engine.clock.now_ns(),
-            content_type=_CONTENT_TYPE,
-            metadata=_described(metadata),
+            content_type=CONTENT_TYPE,
+            metadata=user_metadata,
         )
     )
 
 
-def _described(metadata: Document) -> Mapping[str, str]:
+def described(metadata: Document) -> Mapping[str, str]:
     """Return user metadata, with which a diff of refs says what changed in a table."""
     snapshot_id = current_snapshot_id(metadata)
     return {

@@ -13,7 +13,6 @@ from graveler.branches.data import read_content
 from graveler.branches.staging import stage_in_place
 from graveler.branches.views import object_stat
 from graveler.engine import Engine
-from graveler.entries import entry_value
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -28,13 +27,12 @@ from graveler.iceberg.places import (
     namespace_folder,
     tables_folder,
 )
-from graveler.model import AddressType, Entry, Page
+from graveler.model import Page
 from graveler.open_repository import OpenRepository
 from graveler.operations.objects import list_objects
+from graveler.operations.tables.metadata import CONTENT_TYPE, value_of
 from graveler.operations.tables.places import branch_of_tables, value_at
 from graveler.staging.listing import CommonPrefix, PageQuery
-
-_CONTENT_TYPE = "application/json"
 
 Properties = Mapping[str, str]
 
@@ -105,9 +103,13 @@ def check_exists(engine: Engine, repository: str, ref: str, namespace: Namespace
         InvalidInputError: a name or the ref is malformed.
         NotFoundError: the repository, the ref or the namespace does not exist.
     """
-    query = PageQuery(1, prefix=namespace_folder(namespace))
-    if not list_objects(engine, repository, ref, query).results and namespace:
+    if not _has_any(engine, repository, ref, namespace) and namespace:
         raise _no_namespace(namespace)
+
+
+def _has_any(engine: Engine, repository: str, ref: str, namespace: Namespace) -> bool:
+    query = PageQuery(1, prefix=namespace_folder(namespace))
+    return bool(list_objects(engine, repository, ref, query).results)
 
 
 def properties_of(engine: Engine, repository: str, ref: str, namespace: Namespace) -> Properties:
@@ -138,10 +140,7 @@ def create(
     """
     path = marker_path(namespace)
     repo, branch, read = branch_of_tables(engine, repository, ref, path)
-    exists = list_objects(
-        engine, repository, ref, PageQuery(1, prefix=namespace_folder(namespace))
-    ).results
-    if exists or not namespace:
+    if _has_any(engine, repository, ref, namespace) or not namespace:
         raise _already_there(namespace)
     new = _written(repo, properties)
 
@@ -222,20 +221,10 @@ def _read(repo: OpenRepository, path: bytes, stored: bytes | None) -> Properties
 
 def _written(repo: OpenRepository, properties: Properties) -> bytes:
     """Store the properties as data of a new object; return its stored value."""
-    address = new_address(repo.engine.names.new_uid())
+    uri = f"{repo.record.storage_namespace}/{new_address(repo.engine.names.new_uid())}"
     content = msgspec.json.encode(dict(properties))
-    uri = f"{repo.record.storage_namespace}/{address}"
-    info = repo.engine.objects.put(uri, content, _CONTENT_TYPE)
-    return entry_value(
-        Entry(
-            address=address,
-            address_type=AddressType.RELATIVE,
-            size_bytes=len(content),
-            checksum=info.checksum,
-            last_modified_ns=repo.engine.clock.now_ns(),
-            content_type=_CONTENT_TYPE,
-        )
-    )
+    info = repo.engine.objects.put(uri, content, CONTENT_TYPE)
+    return value_of(repo, uri, len(content), info.checksum, {})
 
 
 def _no_namespace(namespace: Namespace) -> NotFoundError:

@@ -16,6 +16,7 @@ from graveler.operations.tables.metadata import (
     IcebergTable,
     check_files,
     decoded,
+    described,
     read_table,
     value_of,
     written,
@@ -159,7 +160,7 @@ def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:
     if not is_in_location(uri, location):
         raise InvalidInputError(f"metadata-location {uri!r} is not below {location!r}")
     check_files(metadata, location)
-    return metadata, value_of(repo, uri, info.size_bytes, info.checksum, metadata)
+    return metadata, value_of(repo, uri, info.size_bytes, info.checksum, described(metadata))
 
 
 def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> None:
@@ -206,11 +207,7 @@ def rename(
             raise _already_there(*destination)
         return {old: None, new: values[old]}
 
-    if old == new:
-        if exists(engine, repository, ref, *source):
-            raise _already_there(*destination)
-        raise no_table(*source)
-    stage_together(repo, branch, [old, new], make)
+    stage_together(repo, branch, list(dict.fromkeys([old, new])), make)
 
 
 def _already_there(namespace: Namespace, table: str) -> AlreadyExistsError:

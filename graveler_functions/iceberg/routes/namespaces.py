@@ -41,8 +41,7 @@ def _children(request: IcebergRequest, place: CatalogPlace, after: str, amount: 
     engine = request.engine
     if place.is_in_ref:
         request.require_on_namespace(Action.LIST_NAMESPACES, place)
-        ref, namespace = (place.repository, place.ref), place.namespace
-        return namespaces.list_namespaces(engine, *ref, namespace, after, amount)
+        return namespaces.list_namespaces(engine, *place.parts, after, amount)
     if place.repository:
         request.rights.require(Permission(Action.LIST_BRANCHES, repository_arn(place.repository)))
         found = branches.list_page(engine, place.repository, prefix="", after=after, amount=amount)
@@ -67,8 +66,7 @@ def create_namespace(request: IcebergRequest) -> ApiAnswer:
     if not place.namespace:
         _check_is_there(request, place)
         raise AlreadyExistsError(f"Namespace already exists: {'.'.join(body.namespace)}")
-    ref = place.repository, place.ref
-    namespaces.create(request.engine, *ref, place.namespace, body.properties)
+    namespaces.create(request.engine, *place.parts, body.properties)
     return answers.of_json({"namespace": body.namespace, "properties": body.properties})
 
 
@@ -87,8 +85,7 @@ def _properties(request: IcebergRequest) -> Mapping[str, str]:
     if not place.namespace:
         _check_is_there(request, place)
         return {}
-    ref = place.repository, place.ref
-    return namespaces.properties_of(request.engine, *ref, place.namespace)
+    return namespaces.properties_of(request.engine, *place.parts)
 
 
 def _check_is_there(request: IcebergRequest, place: CatalogPlace) -> None:
@@ -106,9 +103,9 @@ def _check_is_there(request: IcebergRequest, place: CatalogPlace) -> None:
 def update_properties(request: IcebergRequest) -> ApiAnswer:
     place = _own_place(request)
     request.require_on_namespace(Action.UPDATE_NAMESPACE, place)
-    body, ref = request.decode(PropertyUpdate), (place.repository, place.ref)
+    body = request.decode(PropertyUpdate)
     changes: Any = namespaces.update_properties(
-        request.engine, *ref, place.namespace, body.updates, body.removals
+        request.engine, *place.parts, body.updates, body.removals
     )
     return answers.of_json(
         {"updated": changes.updated, "removed": changes.removed, "missing": changes.missing}
@@ -118,7 +115,7 @@ def update_properties(request: IcebergRequest) -> ApiAnswer:
 def drop_namespace(request: IcebergRequest) -> ApiAnswer:
     place = _own_place(request)
     request.require_on_namespace(Action.DELETE_NAMESPACE, place)
-    namespaces.drop(request.engine, place.repository, place.ref, place.namespace)
+    namespaces.drop(request.engine, *place.parts)
     return answers.empty()
 
 

@@ -43,9 +43,8 @@ def list_tables(request: IcebergRequest) -> ApiAnswer:
     if not place.namespace:  # repositories, refs and the root have no tables
         return answers.of_json({"identifiers": [], "next-page-token": None})
     request.require_on_namespace(Action.LIST_TABLES, place)
-    ref, namespace = (place.repository, place.ref), place.namespace
     names, token = request.pages(
-        lambda after, amount: namespaces.list_tables(request.engine, *ref, namespace, after, amount)
+        lambda after, amount: namespaces.list_tables(request.engine, *place.parts, after, amount)
     )
     found = [{"namespace": request.levels, "name": name} for name in names]
     return answers.of_json({"identifiers": found, "next-page-token": token})
@@ -75,8 +74,7 @@ def _with_snapshots_of_refs(metadata: Document) -> Document:
 def _loaded(request: IcebergRequest) -> IcebergTable:
     place = request.table_place
     request.require_on_table(Action.READ_TABLE, place, request.table)
-    ref = place.repository, place.ref
-    return tables.load(request.engine, *ref, place.namespace, request.table)
+    return tables.load(request.engine, *place.parts, request.table)
 
 
 def has_table(request: IcebergRequest) -> ApiAnswer:
@@ -99,8 +97,7 @@ def create_table(request: IcebergRequest) -> ApiAnswer:
     place, body = request.table_place, request.decode(dict[str, Any])
     name, is_staged = field(body, "name", str), body.get("stage-create") is True
     request.require_on_table(Action.CREATE_TABLE, place, name)
-    ref = place.repository, place.ref
-    made = tables.create(request.engine, *ref, place.namespace, name, body, is_staged=is_staged)
+    made = tables.create(request.engine, *place.parts, name, body, is_staged=is_staged)
     # Whoever creates the table writes its first files, before or after it exists.
     return of_table(request, name, made, can_write=True)
 
@@ -117,9 +114,7 @@ def register_table(request: IcebergRequest) -> ApiAnswer:
 
     made = tables.register(
         request.engine,
-        place.repository,
-        place.ref,
-        place.namespace,
+        *place.parts,
         body.name,
         body.metadata_location,
         overwrite=body.overwrite,
@@ -133,8 +128,7 @@ def drop_table(request: IcebergRequest) -> ApiAnswer:
     # A client may ask for a purge. The files stay, because other branches and commits have them.
     place = request.table_place
     request.require_on_table(Action.DELETE_TABLE, place, request.table)
-    ref = place.repository, place.ref
-    tables.drop(request.engine, *ref, place.namespace, request.table)
+    tables.drop(request.engine, *place.parts, request.table)
     return answers.empty()
 
 

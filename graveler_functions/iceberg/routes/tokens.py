@@ -1,12 +1,11 @@
 """Tokens: OAuth2's client credentials are a key pair."""
 
-import base64
-import binascii
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, unquote
 
 from graveler.errors import AuthenticationError
 from graveler.http.auth import LoginSession
+from graveler.http.basic import basic_pair
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
 from graveler_functions.iceberg.request import IcebergRequest
@@ -46,11 +45,10 @@ def _of_key_pair(request: IcebergRequest, form: Mapping[str, str]) -> LoginSessi
     key_id, secret = form.get("client_id", ""), form.get("client_secret", "")
     scheme, _, encoded = (request.header("authorization") or "").partition(" ")
     if scheme.lower() == "basic":
-        try:
-            key_id, _, secret = base64.b64decode(encoded, validate=True).decode().partition(":")
-        except (binascii.Error, ValueError):
-            raise AuthenticationError("the header Authorization is malformed") from None
-        key_id, secret = unquote(key_id), unquote(secret)
+        pair = basic_pair(encoded)
+        if pair is None:
+            raise AuthenticationError("the header Authorization is malformed")
+        key_id, secret = map(unquote, pair)
     return request.services.authenticator.log_in(key_id, secret, request.address, life_s=_LIFE_S)
 
 
