@@ -91,11 +91,11 @@ bench: install ## Measure; prints numbers
 
 COMPILE := uv pip compile --universal --python-version 3.11 --no-header
 lock: ## Compile all files of requirements anew (needs uv)
-	$(COMPILE) --upgrade pyproject.toml --extra serve --group pyproject.toml:dev -o requirements-dev.txt
+	$(COMPILE) --upgrade pyproject.toml --extra serve --extra jobs --group pyproject.toml:dev -o requirements-dev.txt
 	$(COMPILE) pyproject.toml --extra serve -c requirements-dev.txt -o requirements.txt
 	$(COMPILE) --upgrade --group pyproject.toml:emulator -o requirements-emulator.txt
 	@# Only what is in these extras: the command line's packages have no place in a function.
-	for extra in server:graveler gateway:gateway; do \
+	for extra in server:graveler gateway:gateway jobs:jobs; do \
 	  python3 -m layers.requirements $${extra%:*} | $(COMPILE:--universal=--python-platform linux) --no-annotate --generate-hashes \
 	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
 	done

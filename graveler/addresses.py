@@ -8,6 +8,9 @@ pkg/upload/path_provider.go).
 An address issued for a direct upload ends in `,` and a signature over repository, branch, path and
 address. It can be linked for 24 hours from the time in its name, and is not recorded anywhere. The
 signature is part of the key: clients write to exactly the issued address.
+
+A file of an Iceberg table is in the table's folder, `_iceberg/<uuid>/`, under a name that the
+client chose (`graveler.iceberg.places`).
 """
 
 import json
@@ -17,11 +20,15 @@ from hashlib import sha256
 from hmac import compare_digest, digest
 
 from graveler.errors import InvalidInputError
+from graveler.layout import TABLES_FOLDER
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.messages import Refusal
 from graveler.model import AddressType, Entry
 
 DATA_PREFIX = "data/"
+
+# The folders of a namespace that hold what a garbage collection may delete.
+COLLECTED_FOLDERS = (DATA_PREFIX, TABLES_FOLDER)
 
 _XID_LENGTH = 20
 
@@ -33,6 +40,13 @@ PARTITION_PATTERN = f"{DATA_PREFIX}{_XID}/"
 OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}(?:,{_SIGNATURE})?"
 _PARTITION = re.compile(PARTITION_PATTERN)
 _OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
+
+# RFC 9562 leaves all but the version, 8, and the variant to the maker.
+TABLE_UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+_IN_TABLE_FOLDER = re.compile(f"{TABLES_FOLDER}{TABLE_UUID_PATTERN}/")
+
+# Iceberg's Java library refuses metadata files of other names.
+METADATA_FILE_MARK = ".metadata.json"
 
 # Of S3: an MD5 digest or of that form, with the number of parts.
 _ETAG = re.compile("[0-9a-f]{32}(?:-[0-9]+)?")
@@ -90,6 +104,16 @@ def is_own_address(address: str) -> bool:
 def is_partition(folder: str) -> bool:
     """Return whether the folder, relative to a namespace and with its slash, is a partition."""
     return _PARTITION.fullmatch(folder) is not None
+
+
+def is_in_table_folder(address: str) -> bool:
+    """Return whether the address, relative to a namespace, is a table's folder or in one."""
+    return _IN_TABLE_FOLDER.match(address) is not None
+
+
+def is_metadata_file(address: str) -> bool:
+    """Return whether the address, relative to a namespace, may be a table's metadata file."""
+    return is_in_table_folder(address) and METADATA_FILE_MARK in address.rpartition("/")[2]
 
 
 def newest_first(uid: str) -> str:

@@ -112,7 +112,6 @@ OF_STATEMENTS: Mapping[str, str] = {
     "WritePieces": _OBJECTS,
     "WriteReports": _OBJECTS,
     "WriteReportsElsewhere": _OBJECTS,
-    "WriteTables": _OBJECTS,
     "GlueLog": "Runs name the streams of logs; the statement names the job's logs.",
     "ReadHookSecrets": "Users name the secrets of their hooks; the statement names the prefix.",
     "ListStreams": _NO_RESOURCE,

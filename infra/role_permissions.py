@@ -68,7 +68,7 @@ class RolePermissions(RoleStatements):
         """
         return [
             self._refs(_READ_ITEMS, _OF_REPOSITORIES, "ReadRepositories"),
-            self._refs(("dynamodb:UpdateItem",), ("repository#*",)),
+            self._refs(("dynamodb:PutItem", "dynamodb:UpdateItem"), ("repository#*",)),
             self._refs(_GET, (ACCOUNTS, LOGIN_FAILURES), "ReadUsers"),
             self._refs(("dynamodb:UpdateItem",), (LOGIN_FAILURES,), "CountFailures"),
             self._staging((*_READ_ITEMS, "dynamodb:PutItem")),
@@ -76,8 +76,7 @@ class RolePermissions(RoleStatements):
             *self._read_installation(),
             self._objects("ReadObjects", ("s3:GetObject",), self.namespaces),
             self._buckets("FindObjects", ("s3:ListBucket",), self.namespaces),
-            self._in_namespaces("WriteTables", ("s3:PutObject",), "_iceberg/*"),
-            self._in_namespaces("WriteData", ("s3:PutObject",), "data/*"),
+            self._in_namespaces("WriteData", ("s3:PutObject",), "data/*", "_iceberg/*"),
             *self._bucket_keys(),
             *self._vend_credentials(),
         ]
@@ -204,7 +203,7 @@ class RolePermissions(RoleStatements):
         return [self._buckets("FindExports", ("s3:ListBucket",), places)] if places else []
 
     def garbage_collection(self) -> list[iam.PolicyStatement]:
-        """Return the garbage collection's: delete objects, only under `data/`; write reports."""
+        """Return the garbage collection's: delete data and files of tables; write reports."""
         list_all = ("s3:ListBucket", "s3:ListBucketMultipartUploads")
         delete = ("s3:AbortMultipartUpload", "s3:DeleteObject")
         items = ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
@@ -214,9 +213,9 @@ class RolePermissions(RoleStatements):
             self._staging(("dynamodb:Query",)),
             *self._tables_key(),
             self._buckets("ListLakes", list_all, self.namespaces),
-            self._in_namespaces("ReadMetadata", ("s3:GetObject",), "_lakefs/*"),
+            self._in_namespaces("ReadMetadata", ("s3:GetObject",), "_lakefs/*", "_iceberg/*"),
             self._in_namespaces("WriteReports", ("s3:PutObject",), "_lakefs/retention/*"),
-            self._in_namespaces("DeleteGarbage", delete, "data/*"),
+            self._in_namespaces("DeleteGarbage", delete, "data/*", "_iceberg/*"),
             *self._bucket_keys(),
         ]
         if self.settings.readable:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from aws_cdk import Stack
@@ -149,13 +150,13 @@ class RoleStatements:
     ) -> iam.PolicyStatement:
         return statement(sid, actions, [self._arn(f"{p.bucket}/{p.prefix}*") for p in places])
 
-    def _in_namespaces(self, sid: str, actions: Iterable[str], keys: str) -> iam.PolicyStatement:
+    def _in_namespaces(self, sid: str, actions: Iterable[str], *keys: str) -> iam.PolicyStatement:
         """Allow actions on keys relative to the namespaces. A place may have many namespaces."""
         arns = []
-        for place in self.namespaces:
-            arns.append(self._arn(f"{place.bucket}/{place.prefix}*/{keys}"))
+        for place, key in product(self.namespaces, keys):
+            arns.append(self._arn(f"{place.bucket}/{place.prefix}*/{key}"))
             if not place.prefix or place.prefix.endswith("/"):
-                arns.append(self._arn(f"{place.bucket}/{place.prefix}{keys}"))
+                arns.append(self._arn(f"{place.bucket}/{place.prefix}{key}"))
         return statement(sid, actions, arns)
 
     def _arn(self, resource: str) -> str:

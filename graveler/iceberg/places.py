@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from hmac import digest
 
+from graveler.addresses import METADATA_FILE_MARK, TABLE_UUID_PATTERN
 from graveler.errors import InvalidInputError
 from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
 from graveler.names import check_path
@@ -29,8 +30,7 @@ _TABLE_PATH = re.compile(rf"{_ROOT}{_LEVEL}((?:[^/]+/{_LEVEL})*[^/]+)/{_TABLES}(
 # `/` separates the parts of a path, U+001F the levels of a namespace in a request.
 _NAME = re.compile(r"(?!\.\.?\Z)[^/\x00-\x1f\x7f\ud800-\udfff]{1,255}")
 
-# RFC 9562 leaves all but the version, 8, and the variant to the maker.
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_UUID = re.compile(TABLE_UUID_PATTERN)
 _OWN_DIGITS = 12  # 48 bits tell the tables of a path apart
 
 Namespace = tuple[str, ...]
@@ -141,7 +141,7 @@ def metadata_file(location: str, version: int, uid: str) -> str:
     PyIceberg finds the version only before a UUID.
     """
     name = _as_uuid(sha256(uid.encode()).hexdigest())
-    return f"{location}/metadata/{version:05d}-{name}.metadata.json"
+    return f"{location}/metadata/{version:05d}-{name}{METADATA_FILE_MARK}"
 
 
 _VERSION = re.compile(r".*/([0-9]{1,9})-[^/]*\.metadata\.json")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from graveler.addresses import DATA_PREFIX
+from graveler.addresses import COLLECTED_FOLDERS
 from graveler.branches.complete_listings import (
     NewEvents,
     closed_commits,
@@ -48,7 +48,7 @@ _STAGED_S = TOKEN_RETENTION_S - 2 * 60 * 60
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The repositories with one namespace, and the other namespaces inside of its data."""
+    """The repositories with one namespace, and the other namespaces inside of what it collects."""
 
     sharers: tuple[OpenRepository, ...]
     foreign: tuple[str, ...]
@@ -76,7 +76,7 @@ def neighbours(repo: OpenRepository) -> Neighbours:
     return Neighbours(sharers, namespaces_inside(namespace, others))
 
 
-def territory(repo: OpenRepository, cutoff_ns: int) -> Territory:
+def territory(repo: OpenRepository, cutoff_ns: int, tables_cutoff_ns: int) -> Territory:
     """Return where a garbage collection of the repository may delete.
 
     Raises:
@@ -85,10 +85,11 @@ def territory(repo: OpenRepository, cutoff_ns: int) -> Territory:
     """
     foreign = neighbours(repo).foreign
     namespace = repo.record.storage_namespace
-    data = f"{namespace}/{DATA_PREFIX}".rstrip("/")
-    if data not in foreign and holds_metadata(repo.engine.objects, f"{data}/"):
-        foreign = (*foreign, data)
-    return Territory(namespace, cutoff_ns, foreign)
+    for each in COLLECTED_FOLDERS:
+        folder = f"{namespace}/{each}".rstrip("/")
+        if folder not in foreign and holds_metadata(repo.engine.objects, f"{folder}/"):
+            foreign = (*foreign, folder)
+    return Territory(namespace, cutoff_ns, tables_cutoff_ns, foreign)
 
 
 def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
@@ -173,7 +174,7 @@ def staging_tokens(scan: Scan) -> list[StagingToken]:
 
 
 def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken) -> Iterator[str]:
-    """Yield the addresses in the namespace's data that the token's values keep alive."""
+    """Yield the addresses that the token's values name, as `live_addresses` does."""
     values = (value for _, value in staging.scan(token, b"", None) if value is not None)
     return live_addresses(namespace, values)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from graveler.addresses import DATA_PREFIX
+from graveler.addresses import COLLECTED_FOLDERS
 from graveler.branches.complete_listings import every_repository
 from graveler.branches.lookup import check_writable, read_repository
 from graveler.branches.protection import check_pattern
@@ -149,7 +150,8 @@ def _check_empty(engine: Engine, namespace: str) -> None:
         InvalidInputError: it holds data, or cannot be accessed.
     """
     try:
-        found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
+        uris = (f"{namespace}/{folder}" for folder in COLLECTED_FOLDERS)
+        found = next(chain.from_iterable(map(engine.objects.list_objects, uris)), None)
     except InvalidInputError as error:
         raise Refusal.NAMESPACE_WITHOUT_ACCESS.error(str(error)) from error
     if found is not None:

@@ -1,15 +1,16 @@
 """Candidates: the objects that garbage collection may delete if nothing needs them.
 
-Only names that `addresses.new_address` makes are candidates, so other writers' objects stay. No
-object has such a name under two namespaces. So collections of two repositories never overlap, even
-if one namespace is inside the other.
+In `data/`, only names that `addresses.new_address` makes are candidates, so other writers' objects
+stay. No object has such a name under two namespaces. So collections of two repositories never
+overlap, even if one namespace is inside the other. In `_iceberg/`, all files in the folders of
+tables are candidates.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from graveler.addresses import DATA_PREFIX, is_own_address
-from graveler.layout import METADATA_FOLDER
+from graveler.addresses import COLLECTED_FOLDERS, is_in_table_folder, is_own_address, is_partition
+from graveler.layout import METADATA_FOLDER, TABLES_FOLDER
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.ports import ListedObject
 
@@ -20,34 +21,43 @@ from graveler.ports import ListedObject
 _MARGIN_S = 4 * 60 * 60
 MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + _MARGIN_S
 
+# No table names a file before its writer commits. Iceberg's own procedure waits as long.
+TABLES_MINIMUM_AGE_S = 3 * 24 * 60 * 60
+
 
 @dataclass(frozen=True, slots=True)
 class Territory:
     """Where a run may delete: objects of the namespace that are older than the cutoff.
 
-    foreign are folders under `data/` that hold, or held, other repositories: they contain no
-    candidates.
+    foreign are folders under `data/` or `_iceberg/` that hold, or held, other repositories: they
+    contain no candidates. Files of tables have a cutoff of their own.
     """
 
     namespace: str
     cutoff_ns: int
+    tables_cutoff_ns: int
     foreign: tuple[str, ...] = ()
 
     @property
-    def data_uri(self) -> str:
-        """The folder of the namespace's data."""
-        return f"{self.namespace}/{DATA_PREFIX}"
+    def uris(self) -> tuple[str, ...]:
+        """The folders that hold candidates."""
+        return tuple(f"{self.namespace}/{folder}" for folder in COLLECTED_FOLDERS)
 
     def candidate(self, listed: ListedObject) -> str | None:
         """Return the object's address in the namespace if it is a candidate, else None."""
-        if listed.last_modified_ns >= self.cutoff_ns:
-            return None
         address = listed.uri.removeprefix(f"{self.namespace}/")
-        return address if listed.uri != address and self.holds(address) else None
+        if listed.uri == address or not self.is_old(address, listed.last_modified_ns):
+            return None
+        return address if self.holds(address) else None
+
+    def is_old(self, address: str, stored_ns: int) -> bool:
+        """Return whether the object at the address, stored at that time, is old enough."""
+        is_table_s = address.startswith(TABLES_FOLDER)
+        return stored_ns < (self.tables_cutoff_ns if is_table_s else self.cutoff_ns)
 
     def holds(self, address: str) -> bool:
-        """Return whether the address has the engine's form and is in no foreign folder."""
-        if not is_own_address(address):
+        """Return whether the address is the engine's or a table's, and in no foreign folder."""
+        if not (is_own_address(address) or is_in_table_folder(address)):
             return False
         uri = f"{self.namespace}/{address}"
         return not any(uri.startswith(f"{folder}/") for folder in self.foreign)
@@ -82,14 +92,19 @@ class Territory:
 
 
 def partition_of(address: str) -> str:
-    """Return the folder of an address: `data/<partition>/`."""
+    """Return the folder of an address: `data/<partition>/`, or the table's."""
     return "/".join(address.split("/")[:2]) + "/"
 
 
+def holds_candidates(folder: str) -> bool:
+    """Return whether the folder, with its slash, is a partition of data or a table's folder."""
+    return is_partition(folder) or is_in_table_folder(folder)
+
+
 def namespaces_inside(namespace: str, others: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the other namespaces that are inside the namespace's data."""
-    data_uri = f"{namespace}/{DATA_PREFIX}"
-    return tuple(sorted({other for other in others if f"{other}/".startswith(data_uri)}))
+    """Return those of the other namespaces that are inside the namespace's collected folders."""
+    uris = tuple(f"{namespace}/{folder}" for folder in COLLECTED_FOLDERS)
+    return tuple(sorted({other for other in others if f"{other}/".startswith(uris)}))
 
 
 def overlap(namespace: str, other: str) -> bool:

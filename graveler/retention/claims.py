@@ -18,10 +18,11 @@ that stages by hand keeps the source until its request is answered. Only content
 alive can be missed, as by a revert (docs/garbage-collection.md).
 
 An address less than PHYSICAL_ADDRESS_LIFE_S old needs no claim: whatever run lists it as a
-candidate begins after the copy. The minimum age allows for clocks and stalls, as for links.
+candidate begins after the copy. The minimum age allows for clocks and stalls, as for links. The
+name of a table's file does not say how old it is, so it is always claimed.
 """
 
-from graveler.addresses import decode_xid, is_own_address
+from graveler.addresses import decode_xid, is_in_table_folder, is_own_address
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.model import Entry
 from graveler.retention.liveness import address_in_namespace
@@ -33,7 +34,9 @@ def address_to_claim(namespace: str, entry: Entry, now_s: int) -> str | None:
     The address is a key under the namespace.
     """
     address = address_in_namespace(namespace, entry)
-    if address is None or not is_own_address(address):
+    if address is None or is_in_table_folder(address):
+        return address
+    if not is_own_address(address):
         return None
     name = address.rpartition("/")[2].partition(",")[0]
     age_s = now_s - int.from_bytes(decode_xid(name)[:4], "big")

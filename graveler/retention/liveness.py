@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
 
-from graveler.addresses import DATA_PREFIX, physical_uri
+from graveler.addresses import COLLECTED_FOLDERS, physical_uri
 from graveler.entries import value_data, value_entry
 from graveler.errors import CorruptDataError
 from graveler.model import AddressType, Entry
@@ -36,7 +36,7 @@ def address_in_namespace(namespace: str, entry: Entry) -> str | None:
 
 
 def live_addresses(namespace: str, values: Iterable[bytes]) -> Iterator[str]:
-    """Yield the addresses in the namespace's data that stored values keep alive.
+    """Yield the addresses of data and of tables' files that stored values name in the namespace.
 
     Raises:
         CorruptDataError: a value holds no entry.
@@ -53,7 +53,7 @@ def live_addresses(namespace: str, values: Iterable[bytes]) -> Iterator[str]:
             address: str | None = message.address
         else:
             address = address_in_namespace(namespace, value_entry(value))
-        if address is not None and address.startswith(DATA_PREFIX):
+        if address is not None and address.startswith(COLLECTED_FOLDERS):
             yield address
 
 

@@ -41,6 +41,7 @@ class CollectionReport:
     repository: str
     start_ns: int
     cutoff_ns: int
+    tables_cutoff_ns: int = 0
     end_ns: int = 0
     is_dry: bool = False
     is_success: bool = False

@@ -1,14 +1,14 @@
 """The candidates: the repository's own objects that are old enough."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from graveler.addresses import is_partition
+from graveler.addresses import DATA_PREFIX
 from graveler.aws.settings import DeploymentSettings
 from graveler.ports import ListedObject, ObjectListing
-from graveler.retention.candidates import Territory
+from graveler.retention.candidates import Territory, holds_candidates
 from graveler.times import NS_PER_S
 from graveler_jobs import parquet_files
 from graveler_jobs.session import stores
@@ -25,17 +25,29 @@ def listed(
 ) -> tuple[DataFrame, str]:
     """Return the candidates that the object store lists, and the first partition ("" if none).
 
-    Executors list partitions in parallel. Other folders of `data/` hold no candidates.
+    Other folders of `data/` hold no candidates.
     """
-    prefix = f"{territory.namespace}/"
-    folders = (each for each in objects.list_folder(territory.data_uri) if isinstance(each, str))
-    partitions = [each for each in folders if is_partition(each.removeprefix(prefix))]
+    partitions = folders(objects, territory.namespace, DATA_PREFIX)
+    first = min(partitions, default="").removeprefix(f"{territory.namespace}/")
+    return listed_in(spark, partitions, territory, settings), first
+
+
+def folders(objects: ObjectListing, namespace: str, root: str) -> list[str]:
+    """Return the URIs of the folders in `data/`, or of tables, that hold candidates."""
+    prefix = f"{namespace}/"
+    found = (each for each in objects.list_folder(prefix + root) if isinstance(each, str))
+    return [each for each in found if holds_candidates(each.removeprefix(prefix))]
+
+
+def listed_in(
+    spark: SparkSession, uris: Sequence[str], territory: Territory, settings: DeploymentSettings
+) -> DataFrame:
+    """Return the candidates in the folders, which executors list in parallel."""
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         return candidate_batches(stores(settings).objects.list_objects(uri), territory)
 
-    first = min(partitions, default="").removeprefix(prefix)
-    return parquet_files.spread(spark, partitions, rows, CANDIDATE), first
+    return parquet_files.spread(spark, uris, rows, CANDIDATE)
 
 
 def candidate_batches(

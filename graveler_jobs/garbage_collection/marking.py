@@ -8,10 +8,12 @@ complete.
 from collections.abc import Callable, Sequence
 
 import msgspec
+from pyspark import Accumulator
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
+from graveler.layout import TABLES_FOLDER
 from graveler.model import Repository, RepositoryUID
 from graveler.open_repository import OpenRepository
 from graveler.operations.collection_reads import (
@@ -30,7 +32,7 @@ from graveler.retention.files import decode_commits, encode_commits, looks_folde
 from graveler.retention.report import AGE_DAYS, CollectionReport, Tally, largest
 from graveler.times import NS_PER_S
 from graveler_jobs import parquet_files
-from graveler_jobs.garbage_collection import inventory, listing, live
+from graveler_jobs.garbage_collection import inventory, listing, live, table_files
 from graveler_jobs.garbage_collection.options import CollectionOptions
 from graveler_jobs.session import JobDeployment
 
@@ -45,6 +47,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     repository_uid: RepositoryUID
     namespace: str
     cutoff_ns: int
+    # 0 in marks of older versions, which have no files of tables.
+    tables_cutoff_ns: int = 0
     objects: int
     size_bytes: int
 
@@ -118,8 +122,8 @@ class Marking:
         found = live.ranges(self.spark, active.values(), namespace, settings)
         parquet_files.write(found, self.folder.ranges_uri, settings)
         self.observe("ranges")
-        alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE))
-        alive = alive.union(staged).union(claimed)
+        ranges = self._read(self.folder.ranges_uri, live.RANGE)
+        alive = self._alive(ranges, staged.union(claimed))
         marked = candidates.join(alive, "address", "left_anti")
         rows_per_part = min(parquet_files.ROWS_PER_PART, options.objects_per_round)
         parquet_files.write(marked, self.folder.marked_uri, settings, rows_per_part)
@@ -135,7 +139,7 @@ class Marking:
     def _candidates(self, options: CollectionOptions) -> DataFrame:
         """Return the candidates as they are listed now, for the whole run."""
         settings = self.deployment.settings
-        own = self.territory(self.report.cutoff_ns)
+        own = self.territory()
         if options.inventory_uri:
             report = inventory.read_manifest(
                 self.repo.engine.objects, options.inventory_uri, own.namespace
@@ -146,11 +150,17 @@ class Marking:
                 self.spark, self.repo.engine.objects, own, settings
             )
         # If executors are lost, the run fails instead of listing again later.
+        if tables := self._table_folders():
+            frame = frame.union(listing.listed_in(self.spark, tables, own, settings))
         return frame.localCheckpoint()
 
-    def territory(self, cutoff_ns: int) -> Territory:
+    def _table_folders(self) -> list[str]:
+        namespace = self.repo.record.storage_namespace
+        return listing.folders(self.repo.engine.objects, namespace, TABLES_FOLDER)
+
+    def territory(self) -> Territory:
         """Return the territory in which the run may delete."""
-        found = territory(self.repo, cutoff_ns)
+        found = territory(self.repo, self.report.cutoff_ns, self.report.tables_cutoff_ns)
         for folder in found.foreign:
             warning = f"{folder} is, or was, another repository's namespace: it is left alone"
             if warning not in self.report.warnings:
@@ -175,15 +185,27 @@ class Marking:
     def _frame(self, addresses: Sequence[str]) -> DataFrame:
         return self.spark.createDataFrame([(each,) for each in addresses], live.ADDRESS)
 
-    def committed(self, ranges: DataFrame) -> DataFrame:
-        """Return the addresses that the ranges keep alive."""
-        return live.committed(
-            ranges,
-            self.repo.record.storage_namespace,
-            self.deployment.settings,
-            self.ranges_read,
-            self.records_read,
-        )
+    def _alive(self, ranges: DataFrame, named: DataFrame) -> DataFrame:
+        """Return the named addresses, and those that the ranges and all tables keep alive."""
+        committed = self._committed(ranges, self.ranges_read, self.records_read)
+        alive = named.union(committed)
+        return alive.union(self._of_tables(ranges, named)) if self._table_folders() else alive
+
+    def _of_tables(self, ranges: DataFrame, named: DataFrame) -> DataFrame:
+        """Return the addresses that tables keep alive, of the ranges and of named metadata files.
+
+        The few ranges that hold tables are read twice: all addresses are too many to keep.
+        """
+        again = self.spark.sparkContext.accumulator(0)
+        committed = self._committed(table_files.ranges_with_tables(ranges), again, again)
+        namespace, settings = self.repo.record.storage_namespace, self.deployment.settings
+        return table_files.alive(named.union(committed), namespace, settings)
+
+    def _committed(
+        self, ranges: DataFrame, ranges_read: Accumulator[int], records_read: Accumulator[int]
+    ) -> DataFrame:
+        namespace, settings = self.repo.record.storage_namespace, self.deployment.settings
+        return live.committed(ranges, namespace, settings, ranges_read, records_read)
 
     def count_read(self) -> None:
         """Update the report's numbers of ranges and entries read."""
@@ -201,17 +223,15 @@ class Marking:
         scan = begin_scan(self.repo)
         staged = self._staged(scan)
         active = active_metaranges(scan)
-        staged = staged.union(self._claimed(scan))
+        named = staged.union(self._claimed(scan))
         try:
             known = decode_commits(self.repo.engine.objects.get(self.folder.commits_uri))
         except (GoneError, KeyError, UnicodeDecodeError) as error:
             raise CorruptDataError(f"{self.folder.commits_uri} cannot be read") from error
         metaranges = set(active.values()) - set(known.values())
-        if not metaranges:
-            return staged
         found = live.ranges(self.spark, metaranges, namespace, settings)
         unread = found.join(self._read(self.folder.ranges_uri, live.RANGE), "id", "left_anti")
-        return staged.union(self.committed(unread)).localCheckpoint()
+        return self._alive(unread.localCheckpoint(), named).localCheckpoint()
 
     def _read(self, folder_uri: str, schema: str) -> DataFrame:
         uris = parquet_files.uris(self.repo.engine.objects, folder_uri)
@@ -242,6 +262,7 @@ class Marking:
             repository_uid=self.repo.record.uid,
             namespace=self.repo.record.storage_namespace,
             cutoff_ns=self.report.cutoff_ns,
+            tables_cutoff_ns=self.report.tables_cutoff_ns,
             objects=self.report.marked.objects,
             size_bytes=self.report.marked.size_bytes,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from graveler.errors import InvalidInputError
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.candidates import MINIMUM_AGE_S, TABLES_MINIMUM_AGE_S
 from graveler.retention.liveness import LOOK_S
 from graveler.times import unix_s
 from graveler_jobs.arguments import settings_in
@@ -22,9 +22,10 @@ class CollectionOptions:
     repository: its name; "" collects every repository that is not read-only.
     run_id: the ID of a run that was asked for; "" gives the run a new one.
     do_mark, do_sweep: find the objects to delete; delete them. mark_id: sweep that run's mark.
-    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short.
-        It is for tests without uploads, links or new names meanwhile: only addresses that are a day
-        old are claimed.
+    minimum_age_s: younger objects stay.
+    tables_minimum_age_s: younger files of Iceberg tables stay.
+    debug_minimum_age_s: the same for both, and may be unsafely short. It is for tests without
+        uploads, links or new names meanwhile: only addresses that are a day old are claimed.
     maximum_deletions: with more objects to delete, the run stops before it deletes anything.
     cutoff_s: a further limit: delete only objects older than that time, in Unix seconds.
     output_uri: a folder for the output of runs; "" is lakeFS's folder in the namespace.
@@ -40,6 +41,7 @@ class CollectionOptions:
     do_sweep: bool = True
     mark_id: str = ""
     minimum_age_s: int = MINIMUM_AGE_S
+    tables_minimum_age_s: int = TABLES_MINIMUM_AGE_S
     debug_minimum_age_s: int | None = None
     maximum_deletions: int | None = None
     cutoff_s: int | None = None
@@ -59,11 +61,12 @@ class CollectionOptions:
             raise InvalidInputError("neither do_mark nor do_sweep: there is nothing to do")
         if self.do_mark == bool(self.mark_id):
             raise InvalidInputError("mark_id names the run to sweep: give it without do_mark only")
-        if self.minimum_age_s < MINIMUM_AGE_S:
-            raise InvalidInputError(
-                f"minimum_age_s is {self.minimum_age_s}: at less than {MINIMUM_AGE_S} an object "
-                f"may be deleted that is about to be linked"
-            )
+        for name in ("minimum_age_s", "tables_minimum_age_s"):
+            if getattr(self, name) < MINIMUM_AGE_S:
+                raise InvalidInputError(
+                    f"{name} is {getattr(self, name)}: at less than {MINIMUM_AGE_S} an object may "
+                    "be deleted that is about to be linked, or committed to a table"
+                )
         needs_repository = {
             "run_id": self.run_id,
             "mark_id": self.mark_id,
@@ -85,6 +88,11 @@ class CollectionOptions:
         if self.debug_minimum_age_s is not None:
             return self.debug_minimum_age_s
         return self.minimum_age_s
+
+    @property
+    def tables_age_s(self) -> int:
+        """The age from which files of tables may be deleted."""
+        return self.tables_minimum_age_s if self.debug_minimum_age_s is None else self.age_s
 
     @property
     def objects_per_round(self) -> int:

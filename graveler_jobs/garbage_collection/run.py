@@ -4,6 +4,7 @@ Theory of operation
 -------------------
 An object may be deleted if its name has the engine's form (`addresses.is_own_address`) and it is
 older than the minimum age. No recorded upload, no staged entry and no active commit may name it.
+Files of Iceberg tables may be deleted likewise; live metadata files name them (`table_files`).
 Users upload, link, commit and revert objects meanwhile. The order of the reads makes the result
 correct:
 
@@ -70,6 +71,7 @@ time for a repository; two would be safe, but duplicate the work.
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -168,7 +170,8 @@ def collect(
         mark_id=options.mark_id or run_id,
         repository=name,
         start_ns=start_ns,
-        cutoff_ns=_cutoff_ns(options, start_ns),
+        cutoff_ns=_cutoff_ns(options, options.age_s, start_ns),
+        tables_cutoff_ns=_cutoff_ns(options, options.tables_age_s, start_ns),
         is_dry=not options.do_sweep,
         warnings=options.warnings,
     )
@@ -222,9 +225,9 @@ def _folder_uri(options: CollectionOptions, repository: Repository, run_id: str)
     return f"{repository.storage_namespace}/{run_folder(run_id)}"
 
 
-def _cutoff_ns(options: CollectionOptions, now_ns: int) -> int:
+def _cutoff_ns(options: CollectionOptions, age_s: int, now_ns: int) -> int:
     """Return the time before which an object must have been stored to be deleted."""
-    by_age_ns = now_ns - options.age_s * NS_PER_S
+    by_age_ns = now_ns - age_s * NS_PER_S
     return by_age_ns if options.cutoff_s is None else min(by_age_ns, options.cutoff_s * NS_PER_S)
 
 
@@ -280,6 +283,7 @@ class _CollectionRun:
         else:
             mark = read_mark(self._deployment, self._mark_folder, self._repo.record)
             self._report.cutoff_ns = mark.cutoff_ns
+            self._report.tables_cutoff_ns = mark.tables_cutoff_ns
             self._report.marked.add(mark.objects, mark.size_bytes)
         maximum = self._options.maximum_deletions
         if maximum is not None and mark.objects > maximum:
@@ -294,12 +298,12 @@ class _CollectionRun:
         report = self._report
         uris = parquet_files.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
         for round_uris in _rounds(uris, self._options.objects_per_round):
-            self._sweep_round(mark, round_uris)
+            self._sweep_round(round_uris)
         report.is_swept = True
         report.came_to_life = mark.objects - report.deleted.objects - report.failed
-        self._abort_uploads(self._marking.territory(mark.cutoff_ns))
+        self._abort_uploads(self._marking.territory())
 
-    def _sweep_round(self, mark: Mark, round_uris: Sequence[str]) -> None:
+    def _sweep_round(self, round_uris: Sequence[str]) -> None:
         """Delete the objects in these parts of the mark, with as many looks as that takes.
 
         Raises:
@@ -310,7 +314,7 @@ class _CollectionRun:
         names: list[str] = []
         fruitless = 0
         while fruitless < FRUITLESS_LOOKS_MAX:
-            this, doomed = self._look(mark, round_uris, names)
+            this, doomed = self._look(round_uris, names)
             self._step("looked")
             report.is_swept = True
             swept = sweep(doomed, this, self._deployment.settings)
@@ -330,9 +334,7 @@ class _CollectionRun:
             f"nothing was deleted by the last {fruitless}: raise look_s, or use more workers"
         )
 
-    def _look(
-        self, mark: Mark, round_uris: Sequence[str], names: Sequence[str]
-    ) -> tuple[Round, DataFrame]:
+    def _look(self, round_uris: Sequence[str], names: Sequence[str]) -> tuple[Round, DataFrame]:
         """Look at the addresses that are alive now; return the objects of the parts to delete.
 
         The objects that the rounds of these names have deleted are left out.
@@ -345,7 +347,7 @@ class _CollectionRun:
             repository=self._repo.record,
             holder=self._report.run_id,
             look=look,
-            territory=self._marking.territory(mark.cutoff_ns),
+            territory=self._marking.territory(),
             folder_uri=self._folder_uri,
             deletes_per_s=self._options.deletes_per_s,
         )
@@ -366,9 +368,9 @@ class _CollectionRun:
         objects = engine.objects
         # An upload that is old enough to be aborted got its record long ago, or never gets one.
         recorded = set(upload_addresses(neighbours(self._repo).sharers))
-        for upload in objects.list_uploads(territory.data_uri):
+        for upload in chain.from_iterable(map(objects.list_uploads, territory.uris)):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
-            is_old = upload.initiated_ns < territory.cutoff_ns and address not in recorded
+            is_old = territory.is_old(address, upload.initiated_ns) and address not in recorded
             folder_uri = f"{territory.namespace}/{partition_of(address)}"
             if is_old and territory.holds(address) and not holds_metadata(objects, folder_uri):
                 with suppress(NotFoundError):

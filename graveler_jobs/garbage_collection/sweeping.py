@@ -185,8 +185,8 @@ def delete(
     for address in addresses:
         if not territory.holds(address):
             raise CorruptDataError(
-                f"{address} is marked, and is not an object of the repository's own in "
-                f"{territory.data_uri}: make a new mark"
+                f"{address} is marked, and is neither an object of the repository's own nor a "
+                f"table's in {territory.namespace}: make a new mark"
             )
     uris = {f"{territory.namespace}/{address}": address for address in addresses}
     waiting = list(uris)

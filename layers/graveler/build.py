@@ -68,11 +68,11 @@ def build(
     return unpacked_bytes
 
 
-def copy_engine(target: Path) -> None:
+def copy_engine(target: Path, requirements: Path = REQUIREMENTS) -> None:
     """Copy this checkout's part of the layer: the engine, its licence and its requirements."""
     copy_sources(ROOT / "graveler", target / "graveler")
     copy_sources(LICENCE, target / "graveler" / LICENCE.name)
-    copy_sources(REQUIREMENTS, target / REQUIREMENTS.name)
+    copy_sources(requirements, target / requirements.name)
 
 
 def is_current(layer: Path) -> bool:

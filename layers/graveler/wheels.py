@@ -21,21 +21,28 @@ LICENCES = "LICENCES.txt"
 _INSTALLATION = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
 
-def install(target: Path, machine: str, python: str, without: Collection[str] = ()) -> None:
+def install(
+    target: Path,
+    machine: str,
+    python: str,
+    requirements: Path = REQUIREMENTS,
+    without: Collection[str] = (),
+) -> None:
     """Install the pinned wheels, and their licences' names, for CPython on a Linux machine.
 
     Args:
         target: the folder, which must not exist.
         machine: as wheels name it, such as aarch64.
         python: the version, such as 3.13.
+        requirements: the file with the pinned versions and hashes.
         without: packages to leave out.
 
     Raises:
         CalledProcessError: pip did not find or accept a wheel; pip printed why.
     """
     target.mkdir(parents=True)
-    wanted = target / REQUIREMENTS.name
-    wanted.write_text("".join(_requirements(without)), encoding="utf-8")
+    wanted = target / requirements.name
+    wanted.write_text("".join(_lines(requirements, without)), encoding="utf-8")
     platforms = [f"--platform={name}_{machine}" for name in _PLATFORMS]
     command = [
         *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
@@ -49,10 +56,10 @@ def install(target: Path, machine: str, python: str, without: Collection[str] = 
     (target / LICENCES).write_text("".join(lines), encoding="utf-8")
 
 
-def _requirements(without: Collection[str]) -> Iterator[str]:
+def _lines(requirements: Path, without: Collection[str]) -> Iterator[str]:
     """Yield the pinned requirements, each with the lines of its hashes."""
     is_wanted = True
-    for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines(keepends=True):
+    for line in requirements.read_text(encoding="utf-8").splitlines(keepends=True):
         if not line[0].isspace():
             is_wanted = line.partition("==")[0] not in without
         if is_wanted:

@@ -13,6 +13,8 @@ from layers.graveler.archive import copy_sources, holds_sources, write_zip
 from layers.graveler.wheels import install
 from layers.jobs import unpacking
 
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+
 # The Python and the processor of Glue 6.0, as of November 2026, from "AWS Glue versions".
 PYTHON = layer.PYTHON
 MACHINE = "x86_64"
@@ -36,14 +38,15 @@ def build(output: Path | None = None, machine: str = MACHINE) -> None:
     """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        install(root / unpacking.FOLDER, machine, PYTHON, without=(*OF_GLUE, *_OF_FUNCTIONS))
+        without = (*OF_GLUE, *_OF_FUNCTIONS)
+        install(root / unpacking.FOLDER, machine, PYTHON, REQUIREMENTS, without)
         copy_jobs(root)
         write_zip(root, jobs_path(output))
 
 
 def copy_jobs(root: Path) -> None:
     """Copy this checkout's part of the archive: jobs, engine, requirements, and `unpacking`."""
-    layer.copy_engine(root / unpacking.FOLDER)
+    layer.copy_engine(root / unpacking.FOLDER, REQUIREMENTS)
     copy_sources(layer.ROOT / "graveler_jobs", root / unpacking.FOLDER / "graveler_jobs")
     for package in unpacking.PACKAGES:
         copy_sources(Path(unpacking.__file__), root / package / "__init__.py")

@@ -58,6 +58,7 @@ RARE = {
 }
 PROGRAM = """
 import gc, json, sys
+sys.modules["backports.zstd"] = None  # the jobs' alone, but urllib3 would take it
 before = len(sys.modules)
 from graveler_functions.cold_start import without_garbage_collection
 phases = []

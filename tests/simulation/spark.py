@@ -132,6 +132,11 @@ def _committed(found: Frame, namespace: str, driver: Driver, *_: object) -> Fram
     return Frame({address: None for header in headers for address in reader.addresses(header)})
 
 
+def _nothing(*_: object) -> Frame:
+    """No repository of the simulation has tables."""
+    return Frame({})
+
+
 class _Marking(marking.Marking):
     """The job's marking; what it needs Spark for is done here."""
 
@@ -156,9 +161,14 @@ class _Marking(marking.Marking):
         return super().come_to_life()
 
     def _candidates(self, _options: CollectionOptions) -> Any:
-        own = self.territory(self.report.cutoff_ns)
-        listed = self.deployment.engine.objects.list_objects(own.data_uri)
-        return Frame(dict(own.candidates(listed)))
+        own, objects = self.territory(), self.deployment.engine.objects
+        return Frame(
+            {
+                each: listed
+                for uri in own.uris
+                for each, listed in own.candidates(objects.list_objects(uri))
+            }
+        )
 
     def _describe(self) -> None:
         frame: Any = self._read(self.folder.marked_uri, "")
@@ -257,10 +267,12 @@ def without_spark() -> Iterator[None]:
     live = SimpleNamespace(
         staged=_staged, ranges=_ranges, committed=_committed, RANGE="id", ADDRESS="address"
     )
+    tables = SimpleNamespace(ranges_with_tables=_nothing, alive=_nothing)
     with ExitStack() as stack:
         for module, name, value in (
             (marking, "parquet_files", parquet),
             (marking, "live", live),
+            (marking, "table_files", tables),
             (run, "parquet_files", parquet),
             (run, "Marking", _Marking),
             (run, "sweep", _sweep),

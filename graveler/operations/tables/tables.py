@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from graveler.addresses import METADATA_FILE_MARK
+from graveler.branches.claims import claim
 from graveler.branches.staging import stage_in_place, stage_together
+from graveler.branches.views import object_stat
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.iceberg.creation import new_metadata
@@ -135,7 +138,14 @@ def register(
             f"metadata-location {metadata_location!r} is not below {folder!r}: "
             "only tables of this repository can be registered"
         )
+    if METADATA_FILE_MARK not in metadata_location.rpartition("/")[2]:
+        raise InvalidInputError(
+            f"metadata-location {metadata_location!r} has not the name of a metadata file, "
+            f"<version>-<uuid>{METADATA_FILE_MARK}"
+        )
     check_file(metadata_location)
+    # Before the file is read: a collection may be about to delete it.
+    _claim(repo, metadata_location)
     metadata, value = _registered(repo, metadata_location)
 
     def make(stored: bytes | None) -> bytes:
@@ -201,13 +211,21 @@ def rename(
     check_exists(engine, repository, ref, destination[0])
 
     def make(values: Mapping[bytes, bytes | None]) -> Mapping[bytes, bytes | None]:
-        if values[old] is None:
+        value = values[old]
+        if value is None:
             raise no_table(*source)
         if values[new] is not None:
             raise _already_there(*destination)
-        return {old: None, new: values[old]}
+        # A collection that has read the new path finds the claim; the store checks the old path.
+        _claim(repo, object_stat(repo.record, old, value).physical_address)
+        return {old: None, new: value}
 
     stage_together(repo, branch, list(dict.fromkeys([old, new])), make)
+
+
+def _claim(repo: OpenRepository, metadata_location: str) -> None:
+    """Keep the metadata file, and what it names, while it gets another name."""
+    claim(repo, [metadata_location.removeprefix(f"{repo.record.storage_namespace}/")])
 
 
 def _already_there(namespace: Namespace, table: str) -> AlreadyExistsError:

@@ -70,11 +70,14 @@ class MemoryCollection:
 
     def list_candidates(self) -> None:
         own = self._territory()
-        listed = self.engine.objects.list_objects(own.data_uri)
-        self.candidates = {address for address, _ in own.candidates(listed)}
+        self.candidates = {
+            address
+            for uri in own.uris
+            for address, _ in own.candidates(self.engine.objects.list_objects(uri))
+        }
 
     def _territory(self) -> Territory:
-        return territory(self.repo, self.cutoff_ns)
+        return territory(self.repo, self.cutoff_ns, self.cutoff_ns)
 
     def look_at_staged(self) -> None:
         self._staged = self._staged_now()
@@ -149,7 +152,7 @@ class MemoryCollection:
         assert self._own is not None
         for address in batch:
             if not self._own.holds(address):
-                raise CorruptDataError(f"{address} is not in {self._own.data_uri}")
+                raise CorruptDataError(f"{address} is not in {self._own.uris}")
         if not self.has_lease():
             raise ContentionError("another run has taken over")
         if not self._look.is_current(self.engine.objects, "0"):

@@ -113,10 +113,11 @@ class Collected:
         return [each.uri for each in listed]
 
     def grow_old(self, age_s: float = OLD_S) -> None:
-        """Make all data of the repository, and its uploads, look as if stored so long ago."""
+        """Make all data, files of tables and uploads look as if stored so long ago."""
         then_s = time.time() - age_s
         bucket = self.s3_folder / BUCKET
-        for folder in (bucket / self.name / "data", *bucket.glob(f".mpus-*-{self.name}")):
+        own = (bucket / self.name / "data", bucket / self.name / "_iceberg")
+        for folder in (*own, *bucket.glob(f".mpus-*-{self.name}")):
             for path in folder.rglob("*"):
                 if path.is_file():
                     os.utime(path, (then_s, then_s))

@@ -32,7 +32,7 @@ BUCKET = "lakes"
 NAMESPACE = f"s3://{BUCKET}/repo"
 MANIFEST = "s3://reports/manifest.json"
 CUTOFF_S = 1_648_728_000
-TERRITORY = Territory(NAMESPACE, CUTOFF_S * 10**9, (f"{NAMESPACE}/{partition(200)[:-1]}",))
+TERRITORY = Territory(NAMESPACE, CUTOFF_S * 10**9, 0, (f"{NAMESPACE}/{partition(200)[:-1]}",))
 SCHEMA = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag"
 
 

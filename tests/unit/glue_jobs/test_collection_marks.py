@@ -60,7 +60,7 @@ def test_a_mark_leaves_out_what_is_claimed(
     monkeypatch.setattr(live, "ranges", lambda *_: Addresses())
     monkeypatch.setattr(Marking, "_candidates", lambda *_: Addresses([CLAIMED, GARBAGE]))
     monkeypatch.setattr(Marking, "_read", lambda *_: Addresses())
-    monkeypatch.setattr(Marking, "committed", lambda *_: Addresses())
+    monkeypatch.setattr(Marking, "_committed", lambda *_: Addresses())
     monkeypatch.setattr(Marking, "_describe", lambda _: None)
     monkeypatch.setattr(parquet_files, "write", lambda frame, *_: marked.append(frame))
     report = CollectionReport(run_id="run", mark_id="run", repository=REPO, start_ns=0, cutoff_ns=0)

@@ -192,6 +192,6 @@ def test_no_secret_travels_to_executors() -> None:
 def test_the_cutoff_is_the_earlier_of_age_and_time() -> None:
     now_ns = 10**6 * 10**9
     by_age_ns = now_ns - MINIMUM_AGE_S * 10**9
-    assert _cutoff_ns(CollectionOptions(), now_ns) == by_age_ns
-    assert _cutoff_ns(CollectionOptions(cutoff_s=5), now_ns) == 5 * 10**9
-    assert _cutoff_ns(CollectionOptions(cutoff_s=10**6), now_ns) == by_age_ns
+    assert _cutoff_ns(CollectionOptions(), MINIMUM_AGE_S, now_ns) == by_age_ns
+    assert _cutoff_ns(CollectionOptions(cutoff_s=5), MINIMUM_AGE_S, now_ns) == 5 * 10**9
+    assert _cutoff_ns(CollectionOptions(cutoff_s=10**6), MINIMUM_AGE_S, now_ns) == by_age_ns

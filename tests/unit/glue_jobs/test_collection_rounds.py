@@ -74,8 +74,8 @@ class LocalMarking:
     def count_read(self) -> None:
         """Count nothing."""
 
-    def territory(self, cutoff_ns: int) -> Territory:
-        return Territory(NAMESPACE, cutoff_ns)
+    def territory(self) -> Territory:
+        return Territory(NAMESPACE, 0, 0)
 
     def come_to_life(self) -> Frame:
         return Frame(pa.table({"address": [KEPT]}))
@@ -118,7 +118,7 @@ def test_no_look_deletes_again_what_earlier_ones_deleted(
     sizes, times = [10] * 5, [0] * 5
     marked.add(pa.record_batch([[KEPT, *GARBAGE], sizes, times], schema=CANDIDATE_SCHEMA))
     marked.finish()
-    run._sweep_round(MARK, parquet_files.uris(world.objects, f"{FOLDER}marked/"))
+    run._sweep_round(parquet_files.uris(world.objects, f"{FOLDER}marked/"))
     assert asked == [f"{NAMESPACE}/{each}" for each in GARBAGE]
     assert run._report.deleted == Tally(4, 40)
 
@@ -139,14 +139,12 @@ class Scripted:
         monkeypatch.setattr(self.run, "_look", self._look)
         monkeypatch.setattr(module, "sweep", lambda *_: next(coming))
 
-    def _look(
-        self, _mark: object, _uris: object, names: Sequence[str]
-    ) -> tuple[SimpleNamespace, None]:
+    def _look(self, _uris: object, names: Sequence[str]) -> tuple[SimpleNamespace, None]:
         self.left_out.append(list(names))
         return SimpleNamespace(name=f"round-{len(self.left_out)}"), None
 
     def sweep_round(self) -> None:
-        self.run._sweep_round(MARK, ["part"])
+        self.run._sweep_round(["part"])
 
 
 def swept(deleted: int, left: int = 0, failed: int = 0, stopped: str = LOOK_IS_OLD) -> SweptRound:
@@ -239,7 +237,7 @@ def test_old_unfinished_uploads_are_aborted_but_for_those_that_can_be_completed(
     presigned_uploads.create(deployment.engine, REPO, "main", b"b")
     world.clock.tick(1)
     run = new_run(deployment, monkeypatch)
-    run._abort_uploads(Territory(NAMESPACE, world.clock.now_ns()))
+    run._abort_uploads(Territory(NAMESPACE, world.clock.now_ns(), 0))
     left = world.objects.list_uploads(NAMESPACE)
     assert [each.uri for each in left] == [f"{NAMESPACE}/{recorded.address}"]
 

@@ -30,7 +30,7 @@ from tests.support.worlds.addresses import address, partition
 from tests.support.worlds.lake import REPO, new_lake
 
 NAMESPACE = "s3://bucket/repo"
-TERRITORY = Territory(NAMESPACE, 100)
+TERRITORY = Territory(NAMESPACE, 100, 100)
 A, B, INSIDE = address(1), address(2), address(100)
 
 
@@ -118,7 +118,7 @@ def test_missing_objects_are_fine() -> None:
 def test_nothing_is_deleted_if_anything_lies_elsewhere(foreign: str) -> None:
     objects = MemoryObjectStore()
     kept = stored(objects, A)
-    territory = Territory(NAMESPACE, 100, (f"{NAMESPACE}/{partition(100)[:-1]}",))
+    territory = Territory(NAMESPACE, 100, 100, (f"{NAMESPACE}/{partition(100)[:-1]}",))
     with pytest.raises(CorruptDataError):
         delete(objects, territory, batch([*kept, foreign]), lambda _: None, never)
     assert len(objects.uris()) == 1

@@ -1,6 +1,6 @@
 """Whole garbage collections in memory: they delete only what the repository itself stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,9 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.collection_reads import territory
+from graveler.operations.tables import namespaces, tables
 from graveler.ports import UploadedPart
-from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.candidates import MINIMUM_AGE_S, TABLES_MINIMUM_AGE_S
 from graveler.retention.liveness import LOOK_S
 from graveler.retention.rules import make_rules
 from tests.support.fakes.clocks import SkewedClock
@@ -30,6 +31,7 @@ from tests.support.fakes.memory_collection import MemoryCollection
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Meanwhile
 from tests.support.worlds.addresses import address, partition
+from tests.support.worlds.iceberg_tables import request
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, content, named, upload
 
 
@@ -90,9 +92,34 @@ def test_data_of_a_deleted_repository_inside_the_namespace_stay(
 def test_a_namespace_at_the_data_folder_has_no_candidates(world: MemoryWorld) -> None:
     world.objects.put(f"{NAMESPACE}/data/_lakefs/dummy", b"1", "a/b")
     engine = world.engine()
-    found = territory(read_repository(engine, REPO), 0)
+    found = territory(read_repository(engine, REPO), 0, 0)
     assert found.foreign == (f"{NAMESPACE}/data",)
     assert not found.holds(address(1))
+
+
+def test_a_table_that_is_renamed_while_a_collection_reads_its_branch_stays(
+    world: MemoryWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, sales = world.engine(), ("sales",)
+    namespaces.create(engine, REPO, "main", sales, {})
+    tables.create(engine, REPO, "main", sales, "z", request())
+    world.clock.tick(TABLES_MINIMUM_AGE_S + 1)
+    run = collection(world)
+    run.list_candidates()
+    scan = world.staging.scan
+
+    def renamed_meanwhile(*where: Any) -> Iterator[tuple[bytes, bytes | None]]:
+        """The new path has no entry when it is read, and the old one none any more."""
+        tables.rename(engine, REPO, "main", (sales, "z"), (sales, "a"))
+        return (each for each in scan(*where) if not each[0].endswith(b"/tables/a"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.staging, "scan", renamed_meanwhile)
+        run.look_at_staged()
+    run.look_at_commits()
+    run.mark()
+    assert len(run.candidates) == 2, "the files of the namespace and of the table"
+    assert run.marked == set()
 
 
 def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: MemoryWorld) -> None:

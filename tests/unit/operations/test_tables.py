@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
@@ -474,8 +475,12 @@ def test_a_dropped_table_can_be_registered_again(engine: Engine) -> None:
     made = create(engine)
     tables.drop(engine, REPO, "main", NS, "orders")
     create(engine, "other")
-    assert register(engine, made.metadata_location or "") == made
+    uri = made.metadata_location or ""
+    assert register(engine, uri) == made
     assert load(engine, "again") == made
+    # A collection that has begun to delete them finds them alive.
+    claimed = engine.refs.claimed_addresses(read_repository(engine, REPO).record)
+    assert list(claimed) == [uri.removeprefix(f"{NAMESPACE}/")]
     with pytest.raises(AlreadyExistsError):
         register(engine, made.metadata_location or "")
     old = load(engine, "other")
@@ -486,15 +491,18 @@ def test_only_metadata_files_of_the_repository_are_registered(engine: Engine) ->
     made = create(engine)
     upload(engine, b"file", b"{}")
     uri = objects.stat(engine, REPO, "main", b"file").physical_address
-    engine.objects.put(f"{made.location}/metadata/bad.json", b"{}", "text/plain")
-    engine.objects.put(f"{NAMESPACE}/_iceberg/x/y.json", b"not JSON", "text/plain")
+    engine.objects.put(f"{made.location}/metadata/bad.metadata.json", b"{}", "text/plain")
+    engine.objects.put(f"{NAMESPACE}/_iceberg/x/y.metadata.json", b"not JSON", "text/plain")
+    copy = engine.objects.get(made.metadata_location or "")
+    engine.objects.put(f"{made.location}/metadata/copy.json", copy, "text/plain")
     for bad in (
         uri,
         "s3://elsewhere/metadata.json",
         f"{NAMESPACE}/_iceberg/../data/x",
-        f"{made.location}/metadata/none.json",
-        f"{made.location}/metadata/bad.json",
-        f"{NAMESPACE}/_iceberg/x/y.json",
+        f"{made.location}/metadata/none.metadata.json",
+        f"{made.location}/metadata/bad.metadata.json",
+        f"{made.location}/metadata/copy.json",
+        f"{NAMESPACE}/_iceberg/x/y.metadata.json",
     ):
         with pytest.raises(InvalidInputError):
             register(engine, bad)

@@ -15,7 +15,7 @@ from tests.support.checks.cases import for_each
 from tests.support.worlds.addresses import address, partition
 
 NAMESPACE = "s3://bucket/repo"
-TERRITORY = Territory(NAMESPACE, cutoff_ns=100)
+TERRITORY = Territory(NAMESPACE, cutoff_ns=100, tables_cutoff_ns=100)
 OURS = address(1)
 HANDED_OUT = sign_address(b"key", "repo", "main", b"path", address(2))
 
@@ -61,12 +61,40 @@ def test_it_must_be_older_than_the_cutoff(last_modified_ns: int, expected: str |
     assert TERRITORY.candidate(found) == expected
 
 
+TABLE = "_iceberg/0190a1b2-c3d4-8e5f-9a6b-c7d8e9f00112/"
+
+
+@for_each(
+    ("key", "last_modified_ns", "expected"),
+    [
+        (f"{TABLE}data/p=1/x.parquet", 49, True),
+        (f"{TABLE}metadata/00001-x.metadata.json", 49, True),
+        (f"{TABLE}data/x.parquet", 50, False),
+        ("_iceberg/backup/data/x.parquet", 49, False),
+        (f"_iceberg/x/{TABLE}data/x", 49, False),
+        (f"x/{TABLE}data/x", 49, False),
+        (TABLE.rstrip("/"), 49, False),
+    ],
+)
+def test_files_of_tables_are_candidates_by_an_age_of_their_own(
+    key: str, last_modified_ns: int, expected: bool
+) -> None:
+    territory = Territory(NAMESPACE, cutoff_ns=100, tables_cutoff_ns=50)
+    found = territory.candidate(listed(f"{NAMESPACE}/{key}", last_modified_ns))
+    assert found == (key if expected else None)
+
+
+def test_a_table_s_folder_that_was_a_namespace_is_left_alone() -> None:
+    assert candidates(f"{TABLE}_lakefs/dummy", f"{TABLE}data/x") == []
+    assert candidates(f"{TABLE}data/x") == [f"{TABLE}data/x"]
+
+
 def test_the_minimum_age_is_four_hours_more_than_an_address_is_good_for() -> None:
     assert MINIMUM_AGE_S == (24 + 4) * 60 * 60
 
 
 def test_a_namespace_that_is_a_whole_bucket() -> None:
-    territory = Territory("s3://bucket", cutoff_ns=100)
+    territory = Territory("s3://bucket", cutoff_ns=100, tables_cutoff_ns=100)
     assert territory.candidate(listed(f"s3://bucket/{OURS}")) == OURS
     assert territory.candidate(listed(f"s3://bucket2/{OURS}")) is None
 
@@ -103,20 +131,20 @@ def test_wherever_names_sort_no_object_beside_metadata_is_a_candidate(
 
 
 def test_other_namespaces_inside_of_data_are_found() -> None:
-    inside = (f"{NAMESPACE}/data/y", f"{NAMESPACE}/data/y/data/z")
+    inside = (f"{NAMESPACE}/_iceberg/x", f"{NAMESPACE}/data/y", f"{NAMESPACE}/data/y/data/z")
     outside = (NAMESPACE, f"{NAMESPACE}2", "s3://bucket", f"{NAMESPACE}/data2", f"{NAMESPACE}/x")
     assert namespaces_inside(NAMESPACE, (*inside, *outside)) == inside
 
 
 def test_a_namespace_that_is_all_of_data_is_inside_too() -> None:
     inside = namespaces_inside(NAMESPACE, [f"{NAMESPACE}/data"])
-    territory = Territory(NAMESPACE, 100, inside)
+    territory = Territory(NAMESPACE, 100, 100, inside)
     assert territory.candidate(listed(f"{NAMESPACE}/{OURS}")) is None
 
 
 def test_nothing_of_theirs_is_a_candidate() -> None:
     folder = f"{NAMESPACE}/{partition(1)}".rstrip("/")
-    territory = Territory(NAMESPACE, 100, (folder,))
+    territory = Territory(NAMESPACE, 100, 100, (folder,))
     assert territory.candidate(listed(f"{NAMESPACE}/{OURS}")) is None
     assert not territory.holds(OURS)
     beside = address(100)
@@ -132,7 +160,7 @@ def test_no_object_belongs_to_two_namespaces_however_they_lie(
 ) -> None:
     """So repositories that were created inside each other at one moment lose nothing."""
     namespaces = ["/".join(["s3://bucket", *segments]) for segments in (one, other)]
-    first, second = (Territory(namespace, 100) for namespace in namespaces)
+    first, second = (Territory(namespace, 100, 100) for namespace in namespaces)
     if first.namespace != second.namespace:
         found = listed(f"{first.namespace}/{OURS}")
         assert first.candidate(found) == OURS

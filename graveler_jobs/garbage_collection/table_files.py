@@ -1,0 +1,131 @@
+"""Files of Iceberg tables that are alive: those that live metadata files name.
+
+Theory of operation. An entry keeps a table's metadata file alive, as it keeps any object's data.
+The metadata name a manifest list for each snapshot, a list names manifests, and a manifest names
+files of data and deletes. All these are alive. Executors read each file once, whichever tables,
+branches and commits share it. What cannot be read ends the run: its files could not be kept.
+
+A commit to a table replaces one live metadata file by another one. The new one names old files only
+if the one before does, so it makes no difference which of the two a scan sees (ADR 34). All others
+that a commit adds are younger than the cutoff for files of tables.
+
+Formats: https://iceberg.apache.org/spec/#manifests and `#manifest-lists`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from io import BytesIO
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
+
+from graveler.addresses import is_metadata_file
+from graveler.aws.settings import DeploymentSettings
+from graveler.errors import CorruptDataError, GoneError, in_file
+from graveler.iceberg.files import FileKind, named_files
+from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
+from graveler.operations.tables.metadata import decoded
+from graveler.threads import begun_ahead
+from graveler_jobs import parquet_files
+from graveler_jobs.garbage_collection.files_ahead import FILES_AHEAD
+from graveler_jobs.session import stores
+
+# A file that another file names.
+_NAMED = "kind string, uri string"
+_NAMED_SCHEMA = pa.schema([("kind", pa.string()), ("uri", pa.string())])
+
+# Of an entry in a manifest: the file is no longer part of the snapshot that wrote the manifest.
+_DELETED = 2
+
+# Hadoop's clients write the first two for S3.
+_SCHEME = re.compile("^s3[an]?://")
+
+_REMEDY = "a live table needs it: restore it, or drop the table wherever it is alive"
+
+_Name = tuple[str, str]
+
+
+def ranges_with_tables(ranges: DataFrame) -> DataFrame:
+    """Return those of the ranges (RANGE) that may hold entries of tables."""
+    after = TABLES_PREFIX[:-1] + bytes([TABLES_PREFIX[-1] + 1])
+    is_there = (F.col("max_key") >= F.lit(TABLES_PREFIX)) & (F.col("min_key") < F.lit(after))
+    return ranges.where(is_there)
+
+
+def alive(named: DataFrame, namespace: str, settings: DeploymentSettings) -> DataFrame:
+    """Return the addresses that the metadata files among the named addresses keep alive.
+
+    Raises:
+        CorruptDataError: a file cannot be read, or is not what it should be.
+    """
+    is_metadata = F.udf(is_metadata_file, "boolean")
+    found = named.where(F.col("address").startswith(TABLES_FOLDER)).where(is_metadata("address"))
+    uri = F.concat(F.lit(f"{namespace}/"), F.col("address")).alias("uri")
+    metadata = found.select(uri).dropDuplicates().localCheckpoint()
+    if metadata.isEmpty():
+        return found
+    of_tables = _named_by(metadata, _of_metadata, settings)
+    of_lists = _named_by(_of_kind(of_tables, FileKind.MANIFEST_LIST), _of_list, settings)
+    manifests = _of_kind(of_tables.union(of_lists), FileKind.MANIFEST)
+    files = of_tables.union(of_lists).union(_named_by(manifests, _of_manifest, settings))
+    inside = files.where(F.col("uri").startswith(f"{namespace}/{TABLES_FOLDER}"))
+    address = F.expr(f"substring(uri, {len(namespace) + 2})").alias("address")
+    return inside.select(address)
+
+
+def _of_kind(named: DataFrame, kind: FileKind) -> DataFrame:
+    return named.where(F.col("kind") == kind.value).select("uri").dropDuplicates()
+
+
+def _named_by(
+    uris: DataFrame, names: Callable[[bytes], Iterable[_Name]], settings: DeploymentSettings
+) -> DataFrame:
+    """Return what `names` finds in the content of each file."""
+
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        objects = stores(settings).objects
+        wanted = (uri for batch in batches for uri in batch.column("uri").to_pylist())
+        with ThreadPoolExecutor(FILES_AHEAD) as pool:
+            for uri, content in begun_ahead(pool, objects.get, wanted, FILES_AHEAD):
+                found = pa.Table.from_pylist(_found(uri, content, names), _NAMED_SCHEMA)
+                yield from found.to_batches(max_chunksize=parquet_files.ROWS_PER_BATCH)
+
+    return uris.mapInArrow(rows, _NAMED).localCheckpoint()
+
+
+def _found(
+    uri: str, content: Future[bytes], names: Callable[[bytes], Iterable[_Name]]
+) -> list[dict[str, str]]:
+    with in_file(uri):
+        try:
+            read = content.result()
+        except GoneError as error:
+            raise CorruptDataError(f"it is missing: {_REMEDY}") from error
+        try:
+            return [
+                {"kind": kind, "uri": _SCHEME.sub("s3://", named)} for kind, named in names(read)
+            ]
+        except Exception as error:  # fastavro has no class for what is wrong with a file
+            raise CorruptDataError(f"it cannot be understood, {error!r}: {_REMEDY}") from error
+
+
+def _of_metadata(content: bytes) -> Iterable[_Name]:
+    return named_files(decoded(content))
+
+
+def _of_list(content: bytes) -> Iterable[_Name]:
+    return ((FileKind.MANIFEST, each["manifest_path"]) for each in _records(content))
+
+
+def _of_manifest(content: bytes) -> Iterable[_Name]:
+    for entry in _records(content):
+        if entry["status"] != _DELETED:
+            yield FileKind.OTHER, entry["data_file"]["file_path"]
+
+
+def _records(avro: bytes) -> Iterator[Any]:
+    yield from fastavro.reader(BytesIO(avro))
