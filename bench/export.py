@@ -16,6 +16,8 @@ from math import inf
 from random import Random
 from statistics import median
 
+from msgspec import structs
+
 from bench.dataset import Dataset
 from bench.figures import Figure, Spent, in_fresh_process, peak_memory_mb, spent
 from bench.gc.watch import DRIVER, JVM, WORKERS, Watch
@@ -97,7 +99,7 @@ class Lake:
     def change(self, count: int) -> None:
         """Commit another content type for so many objects anywhere."""
         numbers = sorted(Random(1).sample(range(self._dataset.objects), count))
-        value = entry_value(replace(self.entry, content_type="text/csv"))
+        value = entry_value(structs.replace(self.entry, content_type="text/csv"))
         self._commit((self._dataset.key(number), value) for number in numbers)
 
     def _commit(self, changes: Iterator[Change]) -> CommitID:

@@ -5,7 +5,8 @@ their address, so neither do these. All names are in lower case.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 
@@ -41,8 +42,7 @@ _OF_READS = frozenset({*KEPT, *_OF_WRITES})
 _BYTES_MAX = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class DataHeaders:
+class DataHeaders(Struct, frozen=True):
     """What a request that stores data says of them.
 
     kept: of KEPT; None: a copy keeps those of its source.
@@ -51,8 +51,8 @@ class DataHeaders:
     """
 
     kept: Mapping[str, str] | None = None
-    encryption: Mapping[str, str] = field(default_factory=dict)
-    checksum: Mapping[str, str] = field(default_factory=dict)
+    encryption: Mapping[str, str] = {}
+    checksum: Mapping[str, str] = {}
 
     @property
     def sent(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """An open repository: its record, with the engine that reads and writes it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
@@ -8,8 +8,7 @@ from graveler.model import Branch, CommitID, Event, MetaRangeID, Repository
 from graveler.refs.history import History
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRepository:
+class OpenRepository(Struct, frozen=True):
     """A repository as an operation found it, and the engine for all that is done in it."""
 
     engine: Engine

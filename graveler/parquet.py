@@ -13,8 +13,9 @@ apache/parquet-format; names and numbers are from there.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from struct import pack
+
+from msgspec import Struct
 
 from graveler.varint import varint, zigzag_varint
 
@@ -36,8 +37,7 @@ _DATA_PAGE = 0
 _GZIP_WINDOW_BITS = 31
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column's values in a group of rows, in PLAIN encoding."""
 
     name: str

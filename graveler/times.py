@@ -1,16 +1,16 @@
 """Times as the engine counts them, nanoseconds since the Unix epoch, and as people read them."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 NS_PER_S: Final = 1_000_000_000
 NS_PER_MS: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A moment by both clocks of a process; only this process can compare it with others.
 
     The wall clock may be set back. The monotonic clock does not count the time for which the

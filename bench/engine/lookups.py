@@ -13,6 +13,8 @@ from functools import partial
 from math import exp, log
 from random import Random
 
+from msgspec import structs
+
 from bench.engine.scale import Scale
 from bench.figures import Figure, cores, on_all_cores, peak_memory_mb, spent
 from bench.files import Traffic
@@ -30,8 +32,8 @@ _AMPLE = CacheSizes(
     metarange_bytes=1 << 28,
 )
 # Room for the metarange's blocks, which every lookup needs, and for hardly any others.
-_NO_BLOCKS = replace(_AMPLE, block_bytes=4 << 20)
-_NOTHING = replace(_NO_BLOCKS, range_bytes=0)
+_NO_BLOCKS = structs.replace(_AMPLE, block_bytes=4 << 20)
+_NOTHING = structs.replace(_NO_BLOCKS, range_bytes=0)
 # A prime greater than any repository: maps ranks to distinct, scattered numbers.
 _PRIME = 2_147_483_647
 # Slow lookups are measured less often: one in so many.

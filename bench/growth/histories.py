@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from msgspec import structs
+
 from bench.figures import Figure, spent
 from bench.large_commits.run import engine_of
 from graveler.aws.usage import Counted, measured
@@ -74,12 +76,12 @@ def _reads(
     up = len(trunk) * 3 // 4
 
     def resolve(engine: Engine) -> None:
-        history = replace(found, engine=engine).history()
+        history = structs.replace(found, engine=engine).history()
         assert resolve_commit_id(engine.refs, history, f"{head_id}~{up}") == trunk[-1 - up].id
 
     def find_base(engine: Engine) -> None:
         assert (
-            merge_base(replace(found, engine=engine).history(), head_id, side.id).id
+            merge_base(structs.replace(found, engine=engine).history(), head_id, side.id).id
             == side.parents[0]
         )
 

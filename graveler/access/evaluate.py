@@ -13,8 +13,9 @@ one of them by itself. A statement that denies applies if it covers a single one
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from graveler.access.conditions import Facts, UndecidableError, holding
 from graveler.access.needs import AllOf, Need, Permission
@@ -31,16 +32,14 @@ class Verdict(Enum):
     DENIED = "denied"
 
 
-@dataclass(frozen=True, slots=True)
-class StatementSource:
+class StatementSource(Struct, frozen=True):
     """A statement by its place; the number counts from 1."""
 
     policy: str
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A verdict with its reason.
 
     missing: the permissions that decided against the user.

@@ -1,12 +1,11 @@
 """What an operation needs: permissions, joined by "all of" and "any of"."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graveler.access.resources import Below
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Struct, frozen=True):
     """The right to do an action to a resource.
 
     resource: an ARN, or `*`, or all resources below a prefix.
@@ -19,15 +18,13 @@ class Permission:
         return f"{self.action} on {self.resource}"
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """Needs that must all be met. No needs are met."""
 
     needs: tuple["Need", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """Needs of which one must be met, and none denied. No needs are not met."""
 
     needs: tuple["Need", ...]

@@ -1,8 +1,9 @@
 """Policies: statements that allow or deny actions on resources, as lakeFS words them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct
 
 # For each operator, for each field, the values of which one must match.
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -15,8 +16,7 @@ class Effect(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """Allows or denies actions on resources; both may have wildcards.
 
     resource: an ARN, `*`, or a JSON list of ARNs in the text.
@@ -25,11 +25,10 @@ class Statement:
     effect: Effect
     actions: tuple[str, ...]
     resource: str
-    conditions: Conditions = field(default_factory=dict)
+    conditions: Conditions = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Statements under a name; users and groups have policies attached."""
 
     name: str

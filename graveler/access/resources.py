@@ -5,7 +5,6 @@ ARNs that operations need. In a policy, only the resource may have wildcards.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -76,8 +75,7 @@ def external_principal_arn(principal: str) -> str:
     return f"{_AUTH}externalPrincipal/{principal}"
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+class Below(msgspec.Struct, frozen=True):
     """All resources whose ARNs have this beginning, which includes some of the resource."""
 
     beginning: str
@@ -86,8 +84,7 @@ class Below:
         return f"{self.beginning}*"
 
 
-@dataclass(frozen=True, slots=True)
-class Arn:
+class Arn(msgspec.Struct, frozen=True):
     """The fields of an ARN that decide; the region does not."""
 
     service: str
@@ -121,8 +118,7 @@ def listed(resource: str) -> list[str] | None:
 Covers = Callable[[Arn | None], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(msgspec.Struct, frozen=True):
     """What a policy's resource covers.
 
     one: whether it covers a resource.

@@ -6,7 +6,8 @@ malformed.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from graveler.actions.branch_patterns import matches
 from graveler.actions.document import Value, read_document, typed
@@ -60,14 +61,13 @@ def raise_fault(fault: str) -> None:
     raise InvalidInputError(fault)
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """A hook: condition is its `if:`, and properties are for its kind."""
 
     id: str
     kind: str
     condition: str = ""
-    properties: Mapping[str, Value] = field(default_factory=dict)
+    properties: Mapping[str, Value] = {}
 
     def timeout_s(self) -> float:
         """Return the hook's time-out in seconds.
@@ -90,8 +90,7 @@ class Hook:
         return found_s
 
 
-@dataclass(frozen=True, slots=True)
-class ActionFile:
+class ActionFile(Struct, frozen=True):
     """An action: its events, each with branch patterns (none: every branch), and its hooks."""
 
     name: str

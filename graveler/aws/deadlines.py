@@ -24,11 +24,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(slots=True)
-class WorkDeadline:
+class WorkDeadline(Struct):
     """The end of some work, on time.monotonic's clock."""
 
     at_s: float = math.inf

@@ -1,10 +1,10 @@
 """Publishes events on a bus of EventBridge."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
+from msgspec import Struct
 
 from graveler.model import Event
 from graveler.model.events import SOURCE, detail_of, detail_type, time_of
@@ -19,8 +19,7 @@ _REQUEST_BYTES_MAX = 256 * 1024
 _TIME_BYTES = 14
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """The number of published events from the first on, and the problem at the next ("" if none).
 
     Some of the later events may be published as well.

@@ -6,7 +6,9 @@ All attempts end at the deadline of the work in hand (`deadlines.py`).
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.aws import deadlines
 
@@ -26,8 +28,7 @@ PATIENT_READ_TIMEOUT_S = 60.0
 _ATTEMPTS_MIN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """Exponential backoff with full jitter, within a bounded time.
 
     https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/

@@ -9,8 +9,9 @@ commit.
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from graveler.branches.compaction import compact
 from graveler.branches.lookup import reread_branch
@@ -34,8 +35,7 @@ from graveler.open_repository import OpenRepository
 from graveler.staging.overlay import effective_changes
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A planned change of a branch's head.
 
     branch: the version of the branch that the move was planned on.

@@ -9,8 +9,9 @@ its branches and tags.
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
@@ -193,8 +194,7 @@ def current_branch(
     return _current(engine, repository_name, name, not_found, read)[:2]
 
 
-@dataclass(frozen=True, slots=True)
-class StagedRead:
+class StagedRead(Struct, frozen=True):
     """A staged change of a path, read under the token that the branch had when it was last seen."""
 
     seen: Branch

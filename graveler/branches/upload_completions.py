@@ -5,7 +5,7 @@ of several completions and aborts, exactly one succeeds. A repeated one finds th
 first.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.branches.confirming import confirm, confirm_conditional, may_be_written
 from graveler.branches.lookup import reread_branch, shown

@@ -5,7 +5,6 @@ readable for longer than any request lasts. So the record works as a snapshot.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import merge as heap_merge
 from itertools import chain, islice, repeat
 from typing import TypeVar
@@ -59,8 +58,7 @@ def entry_stat(
     return ObjectStat(path, entry, uri, etag_to_match(namespace, uri, entry.checksum), headers)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A commit's content with the changes of staging tokens over it."""
 
     repo: OpenRepository

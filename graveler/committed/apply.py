@@ -29,7 +29,8 @@ large change can be made in slices, whose edits are joined (`graveler.committed.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.committed.counts import Counts
 from graveler.committed.edit import Copied, PendingChanges, changed_parts
@@ -43,8 +44,7 @@ from graveler.entries import range_record
 from graveler.model import Change, MetaRangeID, RangeHeader
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """The resulting metarange, and how many of its records differ from the base."""
 
     metarange_id: MetaRangeID

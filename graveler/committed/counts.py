@@ -1,10 +1,9 @@
 """How many records a change to committed data adds, changes and removes."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """Records that differ from the base, by kind; added up while a change is made."""
 
     added: int = 0

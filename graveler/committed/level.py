@@ -6,13 +6,13 @@ differences.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.entries import value_identity
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """One kind of file."""
 
     kind: str  # its property `type`

@@ -28,8 +28,10 @@ from_json carry them to another process.
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, structs
 
 from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
@@ -69,8 +71,7 @@ class Slice:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SliceResult:
+class SliceResult(Struct, frozen=True):
     """The effect of one slice: counted records, and edits of the metarange.
 
     An edit is the last key of a range, and the range that now ends there; None if none does.
@@ -86,7 +87,7 @@ class SliceResult:
             else [_text(key), header.id, _text(header.min_key), header.count, header.size_bytes]
             for key, header in self.edits
         ]  # fmt: skip
-        return asdict(self.counts) | {"edits": edits}
+        return structs.asdict(self.counts) | {"edits": edits}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "SliceResult":

@@ -14,9 +14,10 @@ summaries.
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from graveler.cache import ENTRY_BYTES, BoundedCache
 from graveler.committed.blocks import StoredBlocks
@@ -43,16 +44,14 @@ _LOOKS_AT_ONCE = 64
 _STORED_MAX = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class Breaking:
+class Breaking(Struct, frozen=True):
     """Where ranges end: after a key whose hash the raggedness divides, or at bytes_max."""
 
     raggedness_records: int = RANGE_RAGGEDNESS_RECORDS
     bytes_max: int = RANGE_BYTES_MAX
 
 
-@dataclass(frozen=True, slots=True)
-class CacheSizes:
+class CacheSizes(Struct, frozen=True):
     """The budgets of a process's caches of committed data, in bytes."""
 
     range_bytes: int = 32 * 1024 * 1024

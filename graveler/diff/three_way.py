@@ -7,8 +7,9 @@ the source's changes. A range that destination and base share is read once.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import Difference
@@ -23,8 +24,7 @@ class Meeting(Enum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceChange:
+class SourceChange(Struct, frozen=True):
     """A key that the source changed since base, with the destination's record of it."""
 
     change: Difference  # left: base, right: source

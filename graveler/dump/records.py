@@ -7,12 +7,13 @@ its name and head: a dump has no staged changes.
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError
+from msgspec.structs import replace
 
 from graveler.committed.headers import ENTITY
 from graveler.entries import join_value, split_value

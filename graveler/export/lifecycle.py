@@ -8,7 +8,7 @@ A failed export begins only at a user's request. What to do next decides `next_s
 Everything here is a pure function of the record, the branch's head and the time.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.export.paths import overlap
 from graveler.export.record import (
@@ -357,5 +357,5 @@ def repaired(record: BranchExport) -> BranchExport:
 
 def _with_run(record: BranchExport, **fields: object) -> BranchExport:
     assert record.run is not None
-    run = replace(record.run, **fields)  # type: ignore[arg-type] # fields are the run's
+    run = replace(record.run, **fields)
     return replace(record, run=run)

@@ -1,7 +1,8 @@
 """Where exports write: the allowed paths, the URIs below them, and paths that overlap."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 from graveler.export.record import BranchExport, ExportConfiguration
@@ -64,8 +65,7 @@ def object_uri(path: str, key: bytes) -> str:
     return uri
 
 
-@dataclass(frozen=True, slots=True)
-class ExportPaths:
+class ExportPaths(Struct, frozen=True):
     """Where a branch's export may write.
 
     Each path belongs to this branch alone. Branches may share a status path.
@@ -75,8 +75,7 @@ class ExportPaths:
     status_paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListedExport:
+class ListedExport(Struct, frozen=True):
     """An exported branch in the list of all exports."""
 
     repository: str

@@ -5,8 +5,9 @@ the next runner needs. A run may move from one invocation to another. Another ru
 if its runner dies.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from graveler.model import NO_COMMIT, CommitID, Event
 
@@ -20,8 +21,7 @@ class ExportState(StrEnum):
     REPAIRED = "export-repaired"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportConfiguration:
+class ExportConfiguration(Struct, frozen=True):
     """Where and when a branch is exported."""
 
     path: str  # an object-store URI without a trailing slash
@@ -30,8 +30,7 @@ class ExportConfiguration:
     is_continuous: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """What is known about one path that the branch was exported to.
 
     The path holds exactly the objects of exported_commit, except where unfinished runs, which
@@ -48,8 +47,7 @@ class Destination:
     has_marks: bool = False  # directories may hold marks (_lakefs_success) of an earlier run
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """The progress of a run: everything up to key `after` is done, except what was put off."""
 
     after: bytes = b""
@@ -64,8 +62,7 @@ class Progress:
     pieces: int = 0  # files with the ETags of the copies so far
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRun:
+class ExportRun(Struct, frozen=True):
     """One attempt to export a commit, with the configuration of the moment when it began."""
 
     id: str
@@ -84,8 +81,7 @@ class ExportRun:
     lease_until_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EndedRun:
+class EndedRun(Struct, frozen=True):
     """What is kept of a run that has ended; with state None it was dropped, as it was unwanted."""
 
     id: str
@@ -99,8 +95,7 @@ class EndedRun:
     error_message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchExport:
+class BranchExport(Struct, frozen=True):
     """A branch's export."""
 
     branch: str
@@ -131,16 +126,14 @@ def next_version(old: BranchExport | None, event: Event | None) -> int:
     return 1 if event is None else event.time_ns
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
+class ExportRequest(Struct, frozen=True):
     """A message: advance the export of this branch."""
 
     repository: str
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSettings:
+class ExportSettings(Struct, frozen=True):
     """A deployment's settings: where exports may write, and how much they do at once."""
 
     # Branches may be exported under these URIs only; with none, no branch may be.

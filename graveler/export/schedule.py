@@ -18,10 +18,13 @@ done. So a runner that continues from there leaves nothing out, and repeats litt
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.export.record import Progress, shortened
 from graveler.export.walk import Changed, Entered, Left, Position, Step
@@ -42,8 +45,7 @@ class RunFailedError(Exception):
     """The run cannot continue; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The result of a step: objects done, ETags of copies, and an error per failed object."""
 
     done: int = 0

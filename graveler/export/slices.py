@@ -21,8 +21,10 @@ in an ordinary run. So another runner can continue from there, in slices or not.
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+
+from msgspec.structs import replace
 
 from graveler.export.manifest import ETag
 from graveler.export.patterns import directories_of

@@ -13,9 +13,10 @@ the empty commit as a base, so everything is exported. Objects that are there ne
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby, islice
+
+from msgspec import Struct
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
@@ -30,8 +31,7 @@ def _no_pause() -> None:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class ExportWork:
+class ExportWork(Struct, frozen=True):
     """The changes that turn a destination from its bases into the head."""
 
     head: MetaRange

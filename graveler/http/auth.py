@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from graveler.access.digests import DIGEST_BYTES, secret_digest
 from graveler.cache import AgingCache
 from graveler.errors import AuthenticationError, InvalidInputError
@@ -61,8 +63,7 @@ class LoginSession:
     user: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuthenticatedUser:
+class AuthenticatedUser(Struct, frozen=True):
     """The user whom a credential names, and the access key behind it.
 
     A session of an external principal has no access key.

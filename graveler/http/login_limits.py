@@ -12,7 +12,8 @@ the ID or the address of others do not lock them out of processes that serve the
 import hashlib
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from graveler.errors import TooManyAttemptsError
 from graveler.ports import AccountStore
@@ -28,8 +29,7 @@ _COUNTER_LIFE_S = 24 * 60 * 60
 _BLOCKED_MAX = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """The counters of one attempt, and the time when they end, in Unix seconds."""
 
     names: tuple[str, ...]
@@ -37,12 +37,11 @@ class Counters:
     end_s: int
 
 
-@dataclass(slots=True)
-class LoginLimits:
+class LoginLimits(Struct):
     """What a process knows about failed log-ins."""
 
     accounts: AccountStore
-    _blocked: dict[str, int] = field(default_factory=dict)
+    _blocked: dict[str, int] = {}
 
     def counters(self, access_key_id: str, address: str, now_s: int) -> Counters:
         """Return the counters of an attempt; access_key_id or address is "" if there is none."""

@@ -9,8 +9,9 @@ gateway knows the size of the file.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 
@@ -40,8 +41,7 @@ class FormError(Exception):
     """The form is malformed or cut off."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartHead:
+class PartHead(Struct, frozen=True):
     """The headers of a part, whose content begins at this byte of the form."""
 
     lines: list[bytes]
@@ -168,8 +168,7 @@ class FormParser:
         return window if stop - at == len(window) else window[at:stop]
 
 
-@dataclass(frozen=True, slots=True)
-class FormPart:
+class FormPart(Struct, frozen=True):
     """The content of one part, and its content type ("" if the part has none)."""
 
     content: bytes

@@ -1,11 +1,11 @@
 """Intervals of keys, and their unions."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class KeyInterval:
+class KeyInterval(Struct, frozen=True):
     """The keys from start up to, but not including, end; None: no end."""
 
     start: bytes

@@ -11,6 +11,8 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
+from msgspec import Struct
+
 from graveler.committed.apply import assemble
 from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
@@ -35,8 +37,7 @@ class SortedRun:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What an import has found so far.
 
     listed: the records of all sources from the first path up to some path.

@@ -1,7 +1,6 @@
 """The records of the domain, all frozen. Keys and stored values are bytes; names are str."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Generic, NewType, TypeVar
 
@@ -43,8 +42,7 @@ class Entry(Struct, frozen=True, gc=False):
     metadata: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionRule:
+class ProtectionRule(Struct, frozen=True):
     """Branches whose name matches the glob refuse the blocked actions.
 
     lakeFS's rule is the pattern alone, and its clients write back what they read. A missing field
@@ -60,8 +58,7 @@ class ProtectionRule:
     required_approvals: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A logical namespace of objects, branches, commits and tags.
 
     uid distinguishes repositories that had one name at different times. All other records of the
@@ -85,8 +82,7 @@ class Repository:
         return self.restoring is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A movable name for a commit, with staging tokens over it.
 
     version is raised by each change that moves the head or removes tokens. Sealing a token does not
@@ -122,16 +118,14 @@ class Branch:
         return (self.staging_token, *self.sealed_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """An immutable name for a commit."""
 
     name: str
     commit_id: CommitID
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """An immutable snapshot: a metarange, parents, and a message.
 
     The ID is a digest of the other fields but generation and version
@@ -144,13 +138,12 @@ class Commit:
     metarange_id: MetaRangeID
     creation_date: int  # Unix seconds
     parents: tuple[CommitID, ...]
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     generation: int = 1
     version: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """What a write requires of the object that readers see at its path; by default nothing.
 
     is_absent: there is none, as `If-None-Match: *` demands.
@@ -166,8 +159,7 @@ class Requirement:
 NO_REQUIREMENT = Requirement()
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A fact to publish, stored in the same transaction as the change that it describes.
 
     kind is a code such as `commit_created`; codes are only added.
@@ -177,11 +169,10 @@ class Event:
     kind: str
     repository: str
     time_ns: int
-    detail: Mapping[str, object] = field(default_factory=dict)
+    detail: Mapping[str, object] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class Page(Struct, Generic[T], frozen=True):
     """One page of a listing; next_after is exclusive, and "" if there are no more pages."""
 
     results: tuple[T, ...]
@@ -192,8 +183,7 @@ class Page(Generic[T]):
         return self.next_after != ""
 
 
-@dataclass(frozen=True, slots=True)
-class RangeHeader:
+class RangeHeader(Struct, frozen=True):
     """A range as its metarange describes it: ID and key interval, without the records."""
 
     id: RangeID

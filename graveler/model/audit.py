@@ -1,12 +1,11 @@
 """The audit: who changed access or settings, or logged in, when, from where, with what outcome."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 OUTCOMES = ("succeeded", "failed", "unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditRecord(Struct, frozen=True):
     """One request. It is stored before anything is done, and again with its outcome.
 
     id: an xid, which begins with the time.

@@ -8,7 +8,6 @@ occurrence again. It finds the finished run and runs nothing twice.
 import re
 from base64 import b32hexencode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
@@ -37,8 +36,7 @@ class HookStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(msgspec.Struct, frozen=True):
     """One event of an operation, as hooks receive it.
 
     source_ref: the ref whose action files count.
@@ -56,12 +54,11 @@ class Occurrence:
     commit_id: str = ""
     message: str = ""
     committer: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     merge_source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HookRun:
+class HookRun(msgspec.Struct, frozen=True):
     """How one hook ended; a skipped one has no times. error is cut to ERROR_BYTES_MAX."""
 
     id: str
@@ -73,8 +70,7 @@ class HookRun:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """A finished run: all hooks of all actions that were due at an occurrence."""
 
     id: str
@@ -96,8 +92,7 @@ class Run:
         return HookStatus.FAILED if self.failed else HookStatus.COMPLETED
 
 
-@dataclass(frozen=True, slots=True)
-class HookSettings:
+class HookSettings(msgspec.Struct, frozen=True):
     """What a deployment lets hooks do.
 
     functions: the Lambda functions that hooks may invoke, by name or ARN.

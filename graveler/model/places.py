@@ -12,8 +12,10 @@ leaves a place wakes it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 T = TypeVar("T")
 
@@ -21,8 +23,7 @@ T = TypeVar("T")
 _WAITING_MAX = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceLimit:
+class PlaceLimit(Struct, frozen=True):
     """How many places each repository has for one kind of work; None: as many as it wants."""
 
     kind: str
@@ -40,24 +41,22 @@ def below_half(at_once: int) -> int | None:
     return max(1, (at_once - 1) // 2) if at_once else None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A place: its runner has it until then, unless it leaves it before."""
 
     runner: str
     until_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """The places that are taken, by the work; version 0 is stored nowhere.
 
     waiting: work without a place, and since when it waits, in ns.
     """
 
     kind: str
-    taken: Mapping[str, Place] = field(default_factory=dict)
-    waiting: Mapping[str, int] = field(default_factory=dict)
+    taken: Mapping[str, Place] = {}
+    waiting: Mapping[str, int] = {}
     version: int = 0
 
     def at(self, now_ns: int) -> "Places":

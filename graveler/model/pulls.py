@@ -10,8 +10,10 @@ merged, and a merged one stays merged.
 A review is about one commit of the source. So a new commit there leaves all earlier reviews behind.
 """
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.errors import ForbiddenError
 from graveler.messages import Refusal
@@ -33,8 +35,7 @@ class ReviewVerdict(StrEnum):
     CHANGES_REQUESTED = "changes_requested"
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """A user's last verdict on a pull request, about one commit of its source."""
 
     user: str
@@ -43,8 +44,7 @@ class Review:
     time_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(Struct, frozen=True):
     """A request to merge the source branch into the destination branch.
 
     closed_time_ns: when it was closed or merged; None while it is open.
@@ -72,8 +72,7 @@ class PullRequest:
     reviews: tuple[Review, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestComment:
+class PullRequestComment(Struct, frozen=True):
     """A text about a pull request, or about the object at a path of it; b"" if about none.
 
     id: an xid, so later comments have greater ones, to the second.
@@ -86,8 +85,7 @@ class PullRequestComment:
     path: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestUpdate:
+class PullRequestUpdate(Struct, frozen=True):
     """What a user changes of a pull request; None leaves a field as it is."""
 
     title: str | None = None
@@ -96,8 +94,7 @@ class PullRequestUpdate:
     reviewers: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestMerge:
+class PullRequestMerge(Struct, frozen=True):
     """The merge of a pull request, to be stored in one transaction with the merge commit."""
 
     old: PullRequest

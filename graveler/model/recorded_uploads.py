@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from msgspec import Struct, structs
+
 from graveler.limits import COMPLETED_UPLOAD_LIFE_S, OPEN_UPLOAD_LIFE_S
 from graveler.model import NO_TOKEN, AddressType, Entry, StagingToken
 from graveler.model.tokens import JsonToken, json_token
 from graveler.times import NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """How an upload was completed.
 
     parts_digest identifies the list of parts. The entry was staged under the token. If it had to
@@ -73,7 +74,7 @@ class Upload:
 
     def completed_by(self, completion: Completion, token: StagingToken) -> "Upload":
         """Return the upload as it is when its entry is staged under the token."""
-        return replace(self, completed=replace(completion, token=json_token(token)))
+        return replace(self, completed=structs.replace(completion, token=json_token(token)))
 
     def entry(self, completion: Completion) -> Entry:
         """Return the entry of the object that the completion makes."""

@@ -12,9 +12,11 @@ task that was cancelled first has none.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.errors import GravelerError, error_of_code
 from graveler.model import Branch, Event
@@ -80,8 +82,7 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An error as a record keeps it: the error's code, message and details."""
 
     code: str
@@ -98,8 +99,7 @@ class Failure:
         return error_of_code(self.code, self.message, self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """The record of a task.
 
     branch_uid, branch_version: of the branch that the request saw. None if the task has none, or if
@@ -128,7 +128,7 @@ class Task:
     create_time_ns: int
     update_time_ns: int
     branch: str = ""
-    request: Mapping[str, Any] = field(default_factory=dict)
+    request: Mapping[str, Any] = {}
     digest: str = ""
     covers: str = ""
     is_called_back: bool = False
@@ -141,8 +141,8 @@ class Task:
     done: int = 0
     known: int = 0
     furthest: int = 0
-    saved: Mapping[str, Any] = field(default_factory=dict)
-    result: Mapping[str, str] = field(default_factory=dict)
+    saved: Mapping[str, Any] = {}
+    result: Mapping[str, str] = {}
     failure: Failure | None = None
     version: int = 1
     branch_uid: str | None = None
@@ -171,8 +171,7 @@ class Task:
         return not (self.has_ended or self.is_put_off) and now_ns < self.lease_until_ns
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEnd:
+class TaskEnd(Struct, frozen=True):
     """The end of a task, to be stored in one transaction with its effect."""
 
     old: Task
@@ -180,16 +179,14 @@ class TaskEnd:
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class TaskStart:
+class TaskStart(Struct, frozen=True):
     """A new task and its event, to be stored in one transaction with what starts it."""
 
     task: Task
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class TaskMessage:
+class TaskMessage(Struct, frozen=True):
     """Look at this task. An event of a task has the same fields, but for the runner.
 
     runner: the runner that sent the message for the end of its lease; "" if a request sent it.
@@ -200,8 +197,7 @@ class TaskMessage:
     runner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSettings:
+class TaskSettings(Struct, frozen=True):
     """How requests and tasks share work.
 
     request_work_s: a request that works for longer leaves its work to a task; None: never.

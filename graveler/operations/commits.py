@@ -1,9 +1,10 @@
 """Commits: make and read them, and read the log."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec import structs
 
 from graveler.branches.changes import Apply, StagedSource, apply_at_once
 from graveler.branches.heads import (
@@ -62,13 +63,12 @@ from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRequest:
+class CommitRequest(msgspec.Struct, frozen=True):
     """The fields and options of a commit to make; date_s is in Unix seconds."""
 
     message: str
     committer: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     date_s: int | None = None
     allow_empty: bool = False
     force: bool = False
@@ -97,7 +97,7 @@ def commit(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the commit, and has not ended in time.
     """
-    prefetch, identity = Prefetch(engine, repository, branch), asdict(request)
+    prefetch, identity = Prefetch(engine, repository, branch), msgspec.to_builtins(request)
     joinable = joinable_ahead(prefetch, TaskKind.COMMIT, branch, request.committer, identity)
     staged = prefetch.of_branch(lambda token: staged_action_files(engine, token))
     repo, current = _committable(engine, repository, branch, request)
@@ -156,7 +156,7 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
     return start(
         repo,
         TaskKind.COMMIT,
-        asdict(request),
+        msgspec.to_builtins(request),
         user=request.committer,
         branch=current,
         covers=covers,
@@ -188,7 +188,7 @@ def run_commit(hold: Hold) -> None:
     """
     if hold.task.takes > 1:  # the runner before may have had too little time to merge tokens
         engine = replace(hold.repo.engine, sealed_tokens_max=SEALED_REPLACED_MAX)
-        hold.repo = replace(hold.repo, engine=engine)
+        hold.repo = structs.replace(hold.repo, engine=engine)
     request = msgspec.convert(hold.task.request, CommitRequest)
     repo, current = hold.current_branch()
     check_can_commit(repo.record, current.name, force=request.force)
@@ -294,7 +294,7 @@ def _commit_metarange(
         pass_before_sealing(gate, clean, about)
         # The action files of the branch, not those of the metarange: as in lakeFS.
         move = _move_to(gate, clean, head, metarange_id, request, head.metarange_id)
-        return replace(move, is_clean=True)
+        return structs.replace(move, is_clean=True)
 
     return made_commit(move_and_announce(repo, branch, plan, ending))
 
@@ -316,8 +316,7 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
     return in_repository(engine, repository, read)
 
 
-@dataclass(frozen=True, slots=True)
-class LogQuery:
+class LogQuery(msgspec.Struct, frozen=True):
     """The commits of a log to list; `graveler.refs.log` explains the fields.
 
     objects and prefixes leave out commits that changed none of them. not_in is a ref, and leaves

@@ -1,6 +1,6 @@
 """The files of committed data: clients may name them, or read them from the object store."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graveler.branches.lookup import in_repository
 from graveler.engine import Engine
@@ -12,8 +12,7 @@ from graveler.model import MetaRangeID
 from graveler.open_repository import OpenRepository
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedFile:
+class CommittedFile(Struct, frozen=True):
     """A range's or metarange's file: its key under the storage namespace, its URI, its size."""
 
     key: str

@@ -1,7 +1,8 @@
 """Differences as the API lists them: uncommitted changes, and differences between two refs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.branches.changes import opened_base
 from graveler.branches.lookup import current_branch, in_repository, resolving
@@ -21,8 +22,7 @@ from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, Page
 from graveler.staging.overlay import effective_changes, overlaid_differences
 
 
-@dataclass(frozen=True, slots=True)
-class DiffEntry:
+class DiffEntry(Struct, frozen=True):
     """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
     left, right: the object on each side, None if it does not exist there.
@@ -47,8 +47,7 @@ class DiffEntry:
         return None if shown is None else shown.entry.size_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _FoundDifference:
+class _FoundDifference(Struct, frozen=True):
     difference: Difference
     kind: str
 

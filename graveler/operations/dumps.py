@@ -18,13 +18,14 @@ too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from json import dumps
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.branches.complete_listings import missing_commits
 from graveler.branches.lookup import (

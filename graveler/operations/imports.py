@@ -15,11 +15,12 @@ Both phases can be repeated after a crash. Before the second one ends, nothing i
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.branches.changes import ImportedSource, apply_import
 from graveler.branches.heads import (

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from graveler.addresses import (
     DATA_PREFIX,
@@ -41,14 +42,13 @@ def _allow(physical_address: str) -> None:
     """Allow every address."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredData:
+class StoredData(Struct, frozen=True):
     """Data in the object store, as the client that stored them describes them."""
 
     physical_address: str  # the whole URI
     checksum: str
     size_bytes: int
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     content_type: str | None = None
     mtime_s: int | None = None  # Unix seconds; None means now
 

@@ -1,6 +1,6 @@
 """How two refs relate: their merge base, and how far each is ahead of it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from graveler.branches.lookup import in_repository
 from graveler.branches.request_time import TimeLimit
@@ -12,8 +12,7 @@ from graveler.refs import merge_base
 from graveler.refs.resolve import resolve_commit
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """How many commits only the source has, and how many only the destination.
 
     is_exact: False if the count ended early, so there may be more.
@@ -24,8 +23,7 @@ class Distance:
     is_exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """The commits of source, destination and merge base; the distance, if it was asked for."""
 
     source_id: CommitID

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import msgspec
@@ -49,8 +49,7 @@ from graveler.refs.resolve import resolve_commit
 _PRE_MERGE = "pre-merge"
 
 
-@dataclass(frozen=True, slots=True)
-class MergeRequest:
+class MergeRequest(msgspec.Struct, frozen=True):
     """The options of a merge, and the fields of the merge commit.
 
     resolutions: by path, the strategy for its conflict.
@@ -60,18 +59,17 @@ class MergeRequest:
 
     committer: str
     message: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     strategy: str = ""
     force: bool = False
     allow_empty: bool = False
     squash: bool = False
-    resolutions: Mapping[str, str] = field(default_factory=dict)
+    resolutions: Mapping[str, str] = {}
     source_commit_id: str = ""
     if_match: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MergeOf:
+class MergeOf(msgspec.Struct, frozen=True):
     """The input of a merge; its task covers the source's commit at the time of the request."""
 
     source_ref: str
@@ -109,7 +107,7 @@ def merge(
         StillRunningError: a task makes the merge, and has not ended in time.
     """
     asked = MergeOf(source_ref, request)
-    prefetch, identity = Prefetch(engine, repository, branch), asdict(asked)
+    prefetch, identity = Prefetch(engine, repository, branch), msgspec.to_builtins(asked)
     joinable = joinable_ahead(prefetch, TaskKind.MERGE, branch, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _source_id(known, source_ref, branch))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
@@ -176,7 +174,7 @@ def start_merge(
     return start(
         repo,
         TaskKind.MERGE,
-        asdict(asked),
+        msgspec.to_builtins(asked),
         user=request.committer,
         branch=current,
         covers=source_id,

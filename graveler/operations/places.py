@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.branches.retries import retry_stale
 from graveler.errors import GravelerError
@@ -19,8 +20,7 @@ _WAITED_PART = 4
 _PAUSE_S_MAX = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(Struct, frozen=True):
     """The place of some work of a repository, for one runner.
 
     work: a task's ID, or an exported branch.

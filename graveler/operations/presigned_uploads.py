@@ -1,7 +1,8 @@
 """Presigned multipart uploads: clients send the parts directly to the object store."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.branches import data
 from graveler.branches.lookup import branch_of_upload_not_found, current_branch
@@ -24,8 +25,7 @@ from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user
 from graveler.ports import CopiedPart, UploadedPart
 
 
-@dataclass(frozen=True, slots=True)
-class MultipartUpload:
+class MultipartUpload(Struct, frozen=True):
     """A new upload, with presigned URLs for its first parts."""
 
     upload_id: str

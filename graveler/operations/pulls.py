@@ -8,10 +8,11 @@ The same holds for approvals. A review changes the pull request, so a merge that
 reads the reviews again.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.addresses import decode_xid, newest_first
 from graveler.branches.changes import apply_at_once
@@ -221,7 +222,7 @@ def merge(
         repo=repo,
         user=request.committer,
         branch=engine.refs.branch(repo.record, pull.destination),
-        request=asdict(_MergeOfPull(pull_id, request)),
+        request=msgspec.to_builtins(_MergeOfPull(pull_id, request)),
         pull=pull,
         asked=MergeOf(pull.source, request),
     )

@@ -21,7 +21,9 @@ object of many parts by the start of its upload. So its age alone does not prote
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.addresses import decode_xid, new_address
 from graveler.branches.lookup import branch_of_upload_not_found, read_repository
@@ -47,8 +49,7 @@ from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, Uploade
 from graveler.staging.listing import CommonPrefix, PageQuery, prefix_end
 
 
-@dataclass(frozen=True, slots=True)
-class UploadPage:
+class UploadPage(Struct, frozen=True):
     """Open uploads and common prefixes by key.
 
     next_after: the last key or common prefix; b"" if there are no more.

@@ -7,7 +7,7 @@ cherry-pick   a parent of it    the ref            branch head
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
@@ -44,8 +44,7 @@ from graveler.refs.expressions import parse
 from graveler.refs.resolve import resolve_commit
 
 
-@dataclass(frozen=True, slots=True)
-class _Replay:
+class _Replay(msgspec.Struct, frozen=True):
     """The changes from base to source, to be committed on top of a branch."""
 
     base: CommitID
@@ -64,15 +63,14 @@ class _Replay:
         return f"{self.base} {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
-class RevertRequest:
+class RevertRequest(msgspec.Struct, frozen=True):
     """The commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
 
     ref: str
     committer: str
     parent_number: int = 0
     message: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     force: bool = False
     allow_empty: bool = False
 
@@ -135,15 +133,14 @@ def _parent(repo: OpenRepository, commit: Commit, number: int, refusal: Refusal)
     return repo.history().commit(commit.parents[number - 1])
 
 
-@dataclass(frozen=True, slots=True)
-class CherryPickRequest:
+class CherryPickRequest(msgspec.Struct, frozen=True):
     """The commit to repeat; a commit with several parents needs parent_number, from 1."""
 
     ref: str
     committer: str
     parent_number: int | None = None
     message: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     force: bool = False
 
 
@@ -211,7 +208,7 @@ def _in_time(
     wait: ClientWait,
 ) -> Commit:
     """Return the commit of the replay that `ask` makes of the request and the commit it names."""
-    prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
+    prefetch, identity = Prefetch(engine, name, branch_name), msgspec.to_builtins(request)
     joinable = joinable_ahead(prefetch, kind, branch_name, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _commit_of(known, request.ref))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
@@ -249,7 +246,7 @@ class _Replaying(CommittingWork):
         repo, branch = self.repo, self.branch
         replayed = self.asked()
         check_commit_size(replayed.message, replayed.metadata)
-        self.request, self.covers = asdict(replayed), replayed.covers
+        self.request, self.covers = msgspec.to_builtins(replayed), replayed.covers
         gate = request_gate(repo, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
         content = repo.content(branch.commit_id)

@@ -1,8 +1,9 @@
 """Repositories: create, read, delete, metadata, branch protection rules."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from graveler.addresses import COLLECTED_FOLDERS
 from graveler.branches.complete_listings import every_repository

@@ -1,7 +1,8 @@
 """Sample data of a new repository."""
 
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.addresses import new_address
 from graveler.branches.heads import (

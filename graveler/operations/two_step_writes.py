@@ -5,7 +5,8 @@ the first one, unless that was a moment ago.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.addresses import new_address
 from graveler.branches.lookup import StagedRead, branch_of_upload_not_found
@@ -44,8 +45,7 @@ def check_user_metadata(metadata: Mapping[str, str], content_type: str = "") -> 
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A new address for the data of a path, on a branch that was checked."""
 
     repo: OpenRepository

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from msgspec import Struct
+
 from graveler.access.policy import Policy
 from graveler.model import Page
 from graveler.ports.audit import AuditStore
@@ -39,8 +41,7 @@ class User:
     sessions_from: int = 0  # Unix seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A group of users, who have its policies."""
 
     name: str
@@ -48,8 +49,7 @@ class Group:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyHolder:
+class PolicyHolder(Struct, frozen=True):
     """A group or a user that has a policy attached."""
 
     kind: Literal["group", "user"]
@@ -61,16 +61,14 @@ class PolicyHolder:
         return f"{self.kind}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class NewGroup:
+class NewGroup(Struct, frozen=True):
     """A group to be made with the names of its policies."""
 
     group: Group
     policies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StandardAccess:
+class StandardAccess(Struct, frozen=True):
     """The policies and groups that set-up makes; administrators names the first users' group."""
 
     policies: tuple[Policy, ...] = ()
@@ -101,8 +99,7 @@ class KeyPair:
     user_uid: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListedKey:
+class ListedKey(Struct, frozen=True):
     """A key pair without its secret."""
 
     access_key_id: str
@@ -123,8 +120,7 @@ class LoginKey:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
+class LookUp(Struct, frozen=True):
     """What one request finds about a presented key.
 
     user is the hinted one, if it exists. failures has the count of each counter, in order.

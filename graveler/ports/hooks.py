@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
@@ -19,8 +21,7 @@ class HttpRequest:
     body: bytes = field(default=b"", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(Struct, frozen=True):
     """A server's answer; its body is cut to HOOK_ANSWER_BYTES_MAX."""
 
     status: int
@@ -73,8 +74,7 @@ class SecretStore(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class HookTargets:
+class HookTargets(Struct, frozen=True):
     """All that hooks reach."""
 
     http: HttpClient

@@ -1,8 +1,10 @@
 """The ports to the objects that users store, addressed by URI (`s3://bucket/key`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from graveler.data_headers import NO_HEADERS, DataHeaders
 
@@ -10,27 +12,24 @@ from graveler.data_headers import NO_HEADERS, DataHeaders
 Checksums = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
+class ObjectInfo(Struct, frozen=True):
     """What the object store reports of an object; headers are those of `graveler.data_headers`."""
 
     size_bytes: int
     checksum: str  # the ETag without quotes
     last_modified_ns: int
     content_type: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDescription:
+class ObjectDescription(Struct, frozen=True):
     """What the object store keeps of an object beside its content."""
 
     content_type: str
     metadata: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredContent:
+class StoredContent(Struct, frozen=True):
     """Bytes of an object, with what the object store keeps beside them."""
 
     content: bytes
@@ -53,38 +52,34 @@ class SignedS3Request:
     headers: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class BegunUpload:
+class BegunUpload(Struct, frozen=True):
     """A new multipart upload, and the headers of its encryption for the client."""
 
     id: str
     headers: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedPart:
+class CopiedPart(Struct, frozen=True):
     """A copied part, and the headers of its encryption for the client."""
 
     checksum: str
     headers: Mapping[str, str]
-    checksums: Checksums = field(default_factory=dict)
+    checksums: Checksums = {}
 
 
-@dataclass(frozen=True, slots=True)
-class UploadedPart:
+class UploadedPart(Struct, frozen=True):
     """One finished part of a multipart upload; the store compares its checksums."""
 
     number: int
     checksum: str
-    checksums: Checksums = field(default_factory=dict)
+    checksums: Checksums = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedObject:
+class ExpectedObject(Struct, frozen=True):
     """What parts must make; headers are S3's, of checksums. The default expects nothing."""
 
     size_bytes: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
     @property
     def sent(self) -> dict[str, str]:
@@ -96,27 +91,24 @@ class ExpectedObject:
 NOTHING_EXPECTED = ExpectedObject()
 
 
-@dataclass(frozen=True, slots=True)
-class PartInfo:
+class PartInfo(Struct, frozen=True):
     """What the object store reports of a part of an unfinished upload."""
 
     number: int
     checksum: str  # the ETag without quotes
     size_bytes: int
     last_modified_ns: int
-    checksums: Checksums = field(default_factory=dict)
+    checksums: Checksums = {}
 
 
-@dataclass(frozen=True, slots=True)
-class PartsPage:
+class PartsPage(Struct, frozen=True):
     """Parts by number; has_more says that there are parts with greater numbers."""
 
     parts: tuple[PartInfo, ...]
     has_more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ListedObject:
+class ListedObject(Struct, frozen=True):
     """An object as a listing shows it."""
 
     uri: str
@@ -125,8 +117,7 @@ class ListedObject:
     checksum: str  # the ETag without quotes; "" if the store does not list it
 
 
-@dataclass(frozen=True, slots=True)
-class UnfinishedUpload:
+class UnfinishedUpload(Struct, frozen=True):
     """A multipart upload that was neither completed nor aborted."""
 
     uri: str

@@ -1,9 +1,10 @@
 """The port to staged changes."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from graveler.errors import GravelerError
 from graveler.model import Branch, Change, Repository, StagingToken
@@ -25,15 +26,13 @@ class Unconditional(Enum):
 UNCONDITIONAL: Final[Literal[Unconditional.UNCONDITIONAL]] = Unconditional.UNCONDITIONAL
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Struct, frozen=True):
     """A staged change of one path: a stored value, or None for a tombstone."""
 
     value: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class StagedChange:
+class StagedChange(Struct, frozen=True):
     """A change to stage, and the change of the path that it replaces; None if there is none."""
 
     path: bytes

@@ -10,7 +10,8 @@ without its staged changes, `$` with them. Which modifiers a base may have depen
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.limits import INT64_MAX, INT64_MIN
 from graveler.messages import Refusal
@@ -21,16 +22,14 @@ _MODIFIER = re.compile(r"([~^@$])([^~^@$]*)")
 _NUMBER = re.compile(r"([+-]?)0*([0-9]{1,19})")
 
 
-@dataclass(frozen=True, slots=True)
-class Modifier:
+class Modifier(Struct, frozen=True):
     """One step from the commit so far; number is 1 if none is written."""
 
     kind: str  # one of ~ ^ @ $
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class RefExpression:
+class RefExpression(Struct, frozen=True):
     """A parsed ref expression; its base may name nothing."""
 
     base: str

@@ -7,9 +7,10 @@ one read, and a cached commit ID none. The order is lakeFS's (pkg/graveler/ref/r
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
+
+from msgspec import Struct
 
 from graveler.identity import is_id
 from graveler.messages import Refusal
@@ -30,8 +31,7 @@ class Staging(Enum):
     ONLY = "a branch's staged changes, for operations that separate them (`branch$`)"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """The target of a ref expression; branch is set if the base is a branch without `~` or `^`."""
 
     commit_id: CommitID

@@ -7,7 +7,8 @@ tables are candidates.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.addresses import COLLECTED_FOLDERS, is_in_table_folder, is_own_address, is_partition
 from graveler.layout import METADATA_FOLDER, TABLES_FOLDER
@@ -25,8 +26,7 @@ MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + _MARGIN_S
 TABLES_MINIMUM_AGE_S = 3 * 24 * 60 * 60
 
 
-@dataclass(frozen=True, slots=True)
-class Territory:
+class Territory(Struct, frozen=True):
     """Where a run may delete: objects of the namespace that are older than the cutoff.
 
     foreign are folders under `data/` or `_iceberg/` that hold, or held, other repositories: they

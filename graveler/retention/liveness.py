@@ -6,9 +6,9 @@ machines of driver and executors have clocks that may differ, jump or stop.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from graveler.addresses import COLLECTED_FOLDERS, physical_uri
 from graveler.entries import value_data, value_entry
@@ -57,8 +57,7 @@ def live_addresses(namespace: str, values: Iterable[bytes]) -> Iterator[str]:
             yield address
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """A look that began at began_ns of the object store's clock and expires after life_s.
 
     folder_uri is the folder of stamps: empty objects that are put to read the store's clock.

@@ -4,8 +4,9 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import StringIO
+
+from msgspec import Struct
 
 from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.samples.lakes import LAKES
@@ -58,8 +59,7 @@ To write to `{branch}` directly, take its protection away:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SampleFile:
+class SampleFile(Struct, frozen=True):
     """One file of the sample."""
 
     path: bytes

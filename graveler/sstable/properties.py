@@ -5,8 +5,9 @@ those that lakeFS writes (through pebble), so that equal records give equal file
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from graveler.sstable.format import (
     INDEX_TYPE_SINGLE,
@@ -55,8 +56,7 @@ _NUMBERS: Final = {
 }
 
 
-@dataclass(slots=True)
-class TableStatistics:
+class TableStatistics(Struct):
     """The counters of a writer for the properties of its table."""
 
     records: int = 0

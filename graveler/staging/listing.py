@@ -6,8 +6,9 @@ results, not on the folded keys.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from graveler.times import NS_PER_S
 
@@ -19,8 +20,7 @@ T = TypeVar("T")
 _FURTHER_RESULTS_NS = NS_PER_S // 5
 
 
-@dataclass(frozen=True, slots=True)
-class PageQuery:
+class PageQuery(Struct, frozen=True):
     """Which page: keys that begin with prefix and come after `after`, folded by delimiter."""
 
     amount: int
@@ -56,8 +56,7 @@ class PageQuery:
         return self.folded(key) != key
 
 
-@dataclass(frozen=True, slots=True)
-class CommonPrefix:
+class CommonPrefix(Struct, frozen=True):
     """A text that many keys begin with, in place of those keys."""
 
     path: bytes
@@ -71,8 +70,7 @@ def prefix_end(prefix: bytes) -> bytes | None:
     return stripped[:-1] + bytes([stripped[-1] + 1])
 
 
-@dataclass(frozen=True, slots=True)
-class ListPage(Generic[T]):
+class ListPage(Struct, Generic[T], frozen=True):
     """Items and common prefixes by key; next_after is b"" when there are no more."""
 
     results: list[T | CommonPrefix]

@@ -11,9 +11,10 @@ an app holds nothing of a request.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from graveler.engine import Engine
 from graveler.errors import (
@@ -117,8 +118,7 @@ def build_app(
     return serve(logged, respond, answers.of_error)
 
 
-@dataclass(frozen=True, slots=True)
-class _Others:
+class _Others(Struct, frozen=True):
     """The routes that are not frequent, and the templates of all."""
 
     routes: RouteTable[_Call]

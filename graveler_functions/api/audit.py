@@ -10,7 +10,8 @@ The limit of failures bounds these records.
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.errors import AuthenticationError, GravelerError
 from graveler.http.errors import status_of

@@ -5,8 +5,9 @@ and answer. The kind of a query parameter is the method of `Query` with which th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from graveler.http.errors import ErrorBody
 from graveler.limits import PAGE_AMOUNT_MAX
@@ -43,8 +44,7 @@ _SCHEMAS: Mapping[ParameterKind, Mapping[str, object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of the query, or a header; `values` are the allowed ones if they are few."""
 
     name: str
@@ -119,8 +119,7 @@ IF_MATCH = header("If-Match")
 WRITE_CONDITIONS = (header("If-None-Match"), IF_MATCH)
 
 
-@dataclass(frozen=True, slots=True)
-class RawContent:
+class RawContent(Struct, frozen=True):
     """Content that is not JSON; a body may come as any of the media types."""
 
     media_types: tuple[str, ...]
@@ -151,8 +150,7 @@ WAITING: Answers = {307: ErrorBody}
 COMMON_ERRORS = (400, 413, 429, 500, 503)
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Struct, frozen=True):
     """What one operation takes and answers.
 
     Attributes:

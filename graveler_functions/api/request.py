@@ -1,9 +1,10 @@
 """The request that routes get: the parts of an event, and what its path names."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from graveler.access.conditions import SOURCE_IP
 from graveler.engine import Engine
@@ -22,8 +23,7 @@ from graveler_functions.http.request import EventRequest
 _REFS = frozenset({"tag", "ref", "commit_id", "left_ref", "right_ref", "source_ref"})
 
 
-@dataclass(frozen=True, slots=True)
-class ApiServices:
+class ApiServices(Struct, frozen=True):
     """The services that routes use; built once per process."""
 
     engine: Engine

@@ -8,8 +8,9 @@ operationId of lakeFS's specification. The rest of a declaration is the operatio
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from graveler_functions.api.authorization.checks import Check, Public
 from graveler_functions.api.contract import Answers, Contract, Parameter, Shape
@@ -36,8 +37,7 @@ def _lakefs_name(parameter: str) -> str:
     return first + "".join(other.title() for other in others)
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(Struct, frozen=True, dict=True):
     """One operation's method and path, and what it needs."""
 
     method: str
@@ -80,8 +80,7 @@ class Template:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRoute:
+class CheckedRoute(Struct, frozen=True):
     """A route, and what its requests need."""
 
     needs: Check
@@ -93,8 +92,7 @@ def checked(needs: Check) -> Callable[[Route], CheckedRoute]:
     return lambda route: CheckedRoute(needs, route)
 
 
-@dataclass(frozen=True)
-class ApiOperation:
+class ApiOperation(Struct, frozen=True):
     """A template, the function that serves it, and what it takes and answers."""
 
     template: Template

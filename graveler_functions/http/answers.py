@@ -4,8 +4,9 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from graveler.errors import GravelerError
 from graveler.http import errors
@@ -29,15 +30,14 @@ _COMPRESSION_LEVEL = 6
 _OVERHEAD_BYTES = 32 * 1024
 
 
-@dataclass(slots=True)
-class ApiAnswer:
+class ApiAnswer(Struct):
     """An answer before its conversion to API Gateway's form; bytes in the body are in base64."""
 
     status: int
     headers: Mapping[str, str]
     body: str = ""
     is_base64: bool = False
-    cookies: list[str] = field(default_factory=list)
+    cookies: list[str] = []
 
     def for_gateway(self, *, takes_gzip: bool) -> dict[str, Any]:
         """Return the answer in API Gateway's form; with takes_gzip, a large text is compressed."""

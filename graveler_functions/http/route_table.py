@@ -1,7 +1,8 @@
 """Finds what serves a method and a path."""
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -33,8 +34,7 @@ class RouteTable(Generic[T]):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape(Generic[T]):
+class _Shape(Struct, Generic[T], frozen=True):
     """A path: texts and parameters, each with the number of its segment."""
 
     texts: tuple[tuple[int, str], ...]

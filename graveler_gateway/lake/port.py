@@ -60,12 +60,11 @@ class Object(Struct, frozen=True, gc=False):
     headers: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """The type, the user metadata and the headers of an object that is written."""
 
     content_type: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     headers: DataHeaders = NO_HEADERS
 
 

@@ -1,6 +1,6 @@
 """CopyObject: S3 copies the data to a new address, inside the store."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 from graveler_gateway.lake.port import Description, Object, ObjectPlace

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec import structs
 
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
@@ -352,7 +353,7 @@ def test_a_month_of_the_audit_is_read_newest_first_and_from_any_record_on(world:
 
 def test_a_record_of_the_audit_gets_its_outcome(world: World) -> None:
     world.first.keep_audit(audited(NOVEMBER_S))
-    known = replace(audited(NOVEMBER_S), status=201)
+    known = structs.replace(audited(NOVEMBER_S), status=201)
     world.second.keep_audit(known)
     assert list(world.first.audit_of_month("2026-11", "")) == [known]
 

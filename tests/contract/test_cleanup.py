@@ -1,10 +1,10 @@
 """What the background work drops, and when."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb import records
 from graveler.aws.dynamodb.cleanup import POSTPONED_NS, CleanupStore

@@ -1,8 +1,7 @@
 """The contract of every RefStore for commits."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.model import Commit, CommitID, Repository
 from tests.contract.conftest import Stores, create, main_of, new_commit

@@ -1,11 +1,11 @@
 """Sealed tokens in place of others: what the ports promise to a compaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.exchanges.buffered import Pending

@@ -1,9 +1,9 @@
 """How long DynamoDB keeps the records that it deletes by itself, as docs/formats/dynamodb.md says."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.model import Repository

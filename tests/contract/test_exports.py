@@ -1,8 +1,7 @@
 """The contract of every ExportStore: one record per branch, one winner of every race for it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.errors import StaleVersionError, UnknownOutcomeError

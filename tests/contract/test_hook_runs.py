@@ -1,9 +1,9 @@
 """The contract of every HookRunStore, and of changes that start a task."""
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import AlreadyExistsError
 from graveler.model import Branch, CommitID, Repository, Tag

@@ -181,7 +181,7 @@ def imported(lakes, content=b"content", **more):
     uri = "s3://elsewhere/a"
     info = lakes.stack.world.objects.put(uri, content, "text/plain")
     data = StoredData(uri, info.checksum, info.size_bytes, {}, mtime_s=0)
-    links.stage(lakes.stack.engine, REPO, "main", b"a", replace(data, **more))
+    links.stage(lakes.stack.engine, REPO, "main", b"a", structs.replace(data, **more))
     return uri
 
 

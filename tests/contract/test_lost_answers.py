@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from graveler.aws.dynamodb.coalescing import Coalescer
 from graveler.aws.dynamodb.staging import DynamoStagingStore
@@ -75,7 +76,7 @@ def test_create_repository_under_a_taken_name(
 
 
 def test_update_repository(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
-    new = replace(repository, read_only=True)
+    new = structs.replace(repository, read_only=True)
     lose("PutItem")
     stores.refs.update_repository(repository, new)
     assert stores.refs.repository(repository.name) == new
@@ -160,7 +161,7 @@ def test_move_branch(
         event=event,
         drop_after_ns=5,
     )
-    assert stores.refs.branch(repository, "main") == replace(
+    assert stores.refs.branch(repository, "main") == structs.replace(
         old, commit_id=commit.id, sealed_tokens=(), version=1
     )
     assert event is None or event.id in stores.event_ids(repository)
@@ -391,7 +392,7 @@ def test_a_move_that_ends_a_task(
     moved = stores.refs.branch(repository, "main")
     assert moved is not None
     assert moved.commit_id == commit.id
-    assert stores.refs.task(repository, TASK.id) == replace(ended, version=2)
+    assert stores.refs.task(repository, TASK.id) == structs.replace(ended, version=2)
     assert {event.id for event in events} <= stores.event_ids(repository)
 
 

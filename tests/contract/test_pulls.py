@@ -1,9 +1,9 @@
 """The contract of every PullRequestStore, and of a move that merges a pull request."""
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.addresses import encode_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
@@ -34,14 +34,14 @@ def new_pull(number: int = 0, **fields: object) -> PullRequest:
     """Return a pull request; a higher number makes its ID a later one."""
     pull_id = encode_xid(number.to_bytes(4, "big") + uuid4().bytes[:8])
     pull = PullRequest(pull_id, "ann", NOW_NS, "dev", "main", "title")
-    return replace(pull, **fields)  # type: ignore[arg-type]
+    return replace(pull, **fields)
 
 
 def new_comment(number: int = 0, **fields: object) -> PullRequestComment:
     """Return a comment; a higher number makes its ID a later one."""
     comment_id = encode_xid(number.to_bytes(4, "big") + uuid4().bytes[:8])
     comment = PullRequestComment(comment_id, "ann", NOW_NS, "text")
-    return replace(comment, **fields)  # type: ignore[arg-type]
+    return replace(comment, **fields)
 
 
 PULL_ID = new_pull().id

@@ -1,8 +1,7 @@
 """Many threads change one record of DynamoDB: one wins, and the others get an error."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import StaleVersionError
 from graveler.model import Branch, CommitID, Repository, StagingToken, Tag

@@ -1,9 +1,9 @@
 """The contract of every RefStore."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.model import Branch, ProtectionRule, Repository, RepositoryUID, Tag

@@ -1,8 +1,7 @@
 """The contract of every RefStore for restoring a repository's refs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import NotFoundError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, ProtectionRule, Repository, Tag

@@ -4,9 +4,9 @@ docs/formats/dynamodb.md has the same table.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.export.record import BranchExport, ExportConfiguration

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key

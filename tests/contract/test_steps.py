@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Repository

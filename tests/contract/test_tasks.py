@@ -1,9 +1,9 @@
 """The contract of every TaskStore, and of a move that ends a task."""
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.models import partition_of
 from graveler.aws.dynamodb.tables import key
@@ -29,7 +29,7 @@ def new_task(number: int = 0, **fields: object) -> Task:
     """Return a task; a higher number makes its ID a later one."""
     task_id = f"CA{number:08}{uuid4().hex[:12]}"
     task = Task(task_id, TaskKind.COMMIT, "ann", NOW_NS, NOW_NS, branch="main", digest="d" * 64)
-    return replace(task, **fields)  # type: ignore[arg-type]
+    return replace(task, **fields)
 
 
 def created(stores: Stores, repository: Repository, task: Task | None = None) -> Task:

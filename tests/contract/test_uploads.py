@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from graveler.addresses import encode_xid
 from graveler.aws.dynamodb.recorded_uploads import text_of_key
@@ -220,7 +221,9 @@ def test_only_an_open_upload_is_completed(
         stores.staging.drop(main_of(stores, repository).staging_token)
     before = read(stores, repository, upload)
     with pytest.raises(UploadNotFoundError):
-        complete(stores, repository, upload, expected, replace(DONE, parts_digest="another"))
+        complete(
+            stores, repository, upload, expected, structs.replace(DONE, parts_digest="another")
+        )
     assert staged(stores, repository) is None
     assert read(stores, repository, upload) == before
 
@@ -261,7 +264,11 @@ def test_a_conditional_completion_needs_the_branch_unchanged(
     branch = main_of(stores, repository)
     with pytest.raises(StaleVersionError):
         complete(
-            stores, repository, upload, None, branch=replace(branch, version=branch.version + 1)
+            stores,
+            repository,
+            upload,
+            None,
+            branch=structs.replace(branch, version=branch.version + 1),
         )
     assert read(stores, repository, upload) == upload
 
@@ -272,7 +279,7 @@ def test_one_of_many_completes_the_upload(dynamodb_stores: DynamoDBStores, _roun
     upload = stored(dynamodb_stores, repository)
 
     def attempt(number: int) -> object:
-        completion = replace(DONE, parts_digest=str(number))
+        completion = structs.replace(DONE, parts_digest=str(number))
         try:
             return complete(dynamodb_stores, repository, upload, completion=completion)
         except UploadNotFoundError as error:
@@ -384,7 +391,10 @@ class TestLostAnswers:
     @pytest.mark.parametrize("expected", [UNCONDITIONAL, None])
     @pytest.mark.parametrize(
         "other",
-        [replace(DONE, parts_digest="another"), replace(DONE, completed_ns=DONE.completed_ns + 1)],
+        [
+            structs.replace(DONE, parts_digest="another"),
+            structs.replace(DONE, completed_ns=DONE.completed_ns + 1),
+        ],
         ids=["other parts", "equal parts"],
     )
     def test_a_completed_upload_is_not_completed_otherwise(

@@ -6,9 +6,11 @@ lakeFS's shape; headers that a header can carry; and a refusal changes nothing.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from graveler.model import Branch, StagingToken
 from graveler_functions.api.unserved import UNSERVED

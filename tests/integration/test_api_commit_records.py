@@ -1,9 +1,8 @@
 """Commits that a client describes: stored only if every reader can work with them."""
 
-from dataclasses import replace
-
 import pytest
 from lakefs_sdk import models
+from msgspec.structs import replace
 
 from graveler.identity import make_commit
 from graveler.limits import GENERATION_MAX

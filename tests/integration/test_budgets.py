@@ -15,6 +15,7 @@ import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from msgspec import structs
 
 from graveler.access.needs import Permission
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
@@ -389,7 +390,7 @@ def add_history(meter: Meter, amount: int) -> Commit:
             event=None,
             drop_after_ns=0,
         )
-        branch = replace(branch, commit_id=made.id, version=branch.version + 1)
+        branch = structs.replace(branch, commit_id=made.id, version=branch.version + 1)
         last = made
     return last
 

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from msgspec import structs
 from pyspark.sql import SparkSession
 
 from graveler.addresses import physical_uri
@@ -75,7 +76,9 @@ class Lake:
 
     def configure(self, **more: Any) -> None:
         configuration = ExportConfiguration(self.path, self.status_path, PATTERNS)
-        requests.configure(self.engine, self.repository, "main", replace(configuration, **more))
+        requests.configure(
+            self.engine, self.repository, "main", structs.replace(configuration, **more)
+        )
 
     def put(self, contents: Mapping[str, str]) -> dict[str, str]:
         """Stage objects; the URIs of their data by content, which equal ones share."""
@@ -194,7 +197,7 @@ class Ahead(SystemClock):
 
     def moment(self) -> Moment:
         now = super().moment()
-        return replace(now, wall_ns=now.wall_ns + self._seconds * 10**9)
+        return structs.replace(now, wall_ns=now.wall_ns + self._seconds * 10**9)
 
 
 @pytest.fixture

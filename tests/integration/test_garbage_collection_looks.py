@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pyspark.sql import DataFrame, SparkSession
 
 from graveler.aws.settings import DeploymentSettings
@@ -55,7 +56,7 @@ def grown_old(looks: int) -> Callable[..., Look]:
         begun.append(number)
         look = begin_look(objects, folder_uri, number, life_s)
         age_ns = 3600 * 10**9 if len(begun) <= looks else 0
-        return replace(look, began_ns=look.began_ns - age_ns)
+        return structs.replace(look, began_ns=look.began_ns - age_ns)
 
     return begin
 

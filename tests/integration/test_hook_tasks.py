@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from graveler.engine import Engine
 from graveler.errors import HookFailedError, StillRunningError
@@ -154,12 +155,14 @@ def test_hooks_are_asked_again_when_another_commit_came_first():
     """They have not judged what the commit holds now, and on which head."""
     world = guarded_world()
     engine, others = world.engine(), []
-    request = replace(REQUEST, allow_empty=True)
+    request = structs.replace(REQUEST, allow_empty=True)
     first = commits.start_commit(engine, REPO, "main", request)
 
     def commit_first(name, call):
         if name == "refs.move_branch" and not others:
-            other = commits.start_commit(engine, REPO, "main", replace(request, message="other"))
+            other = commits.start_commit(
+                engine, REPO, "main", structs.replace(request, message="other")
+            )
             others.append(other)
             run(engine, TaskMessage(REPO, other.id), runner="other")
         return call()

@@ -4,11 +4,10 @@ The same as `ExportMachine`, except that the function leaves all but the smalles
 are started twice, late or by users, and jobs and function continue each other's runs.
 """
 
-from dataclasses import replace
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
+from msgspec.structs import replace
 
 from graveler.export.record import ExportRequest
 from graveler.operations.exports.batch import export_in_batch

@@ -1,10 +1,10 @@
 """The work of an export is exactly the keys in which the head differs from any of its bases."""
 
-from dataclasses import replace
 from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graveler.committed.store import Breaking
 from graveler.export.record import Progress

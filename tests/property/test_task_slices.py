@@ -1,11 +1,11 @@
 """What a task does by slices is what a request does in one pass, wherever it is cut."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import cycle
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graveler.committed.store import Breaking
 from graveler.engine import Engine

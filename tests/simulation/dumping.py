@@ -1,8 +1,9 @@
 """Dumps while branches and tags come, go and take each other's names: what a dump must hold."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from graveler.dump.files import RefsDump
 from graveler.model import CommitID, Repository

@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from graveler.engine import Engine
 from graveler.export.lifecycle import LEASE_S
 from graveler.export.record import ExportRequest, ExportState
@@ -103,7 +105,7 @@ def work_on_export(actor: "Actor", op: Op) -> None:
     """What a function does for some messages, in a bounded time."""
     host, watcher, engine = actor.host, actor.watcher(Exports), actor.engine
     if op.kind == "leave_export":
-        settings = replace(engine.export_settings, batch_objects_min=2)
+        settings = structs.replace(engine.export_settings, batch_objects_min=2)
         engine = replace(engine, batch_jobs=watcher.jobs, export_settings=settings)
     if not actor.choose("places", 4):
         engine = replace(engine, export_places=PlaceLimit("exports", 1))

@@ -4,9 +4,10 @@ A step counts as done when its whole transaction is visible, for others see its 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from graveler.model import Branch, Repository
 from graveler.model.recorded_uploads import Upload

@@ -1,11 +1,11 @@
 """The simulator itself: it is the same twice, it finds faults that are planted, and makes them small."""
 
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.models import RefsItem

@@ -1,8 +1,7 @@
 """Faults that are planted in transfers, uploads, tags, imports and collections are found soon."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.tags import _tag_item
 from graveler.ports import UNCONDITIONAL

@@ -1,8 +1,7 @@
 """The memory fakes take the steps that the real stores take, and others can come between them."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.identity import make_commit
 from graveler.model import (

@@ -9,8 +9,9 @@ later, so it does not block the others.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from graveler.aws.dynamodb.branches import branch_of
 from graveler.aws.dynamodb.exports import listed_key
@@ -35,8 +36,7 @@ from graveler.times import NS_PER_S
 POSTPONED_NS = 60 * 60 * NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class Cleanup:
+class Cleanup(Struct, frozen=True):
     """Due work: staging tokens, or the partition of a deleted repository ("" if none).
 
     key: of its item.
@@ -49,8 +49,7 @@ class Cleanup:
     is_offer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SweepResult:
+class SweepResult(Struct, frozen=True):
     """The result of a sweep: the number of pieces done, and the errors of the others."""
 
     done: int

@@ -21,7 +21,6 @@ as base64 text unless a decoder says otherwise.
 
 import binascii
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -65,8 +64,7 @@ class _TooLateError(Exception):
     """The process was frozen for so long that DynamoDB may have forgotten the first attempt."""
 
 
-@dataclass(frozen=True, slots=True)
-class DynamoDBCall:
+class DynamoDBCall(msgspec.Struct, frozen=True):
     """One request: an operation of the API, its parameters, and the decoder of its answer."""
 
     operation: str

@@ -11,8 +11,9 @@ sends for ever.
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from graveler.aws import deadlines
 from graveler.aws.errors import RequestRefusedError
@@ -30,8 +31,7 @@ _SHARING_S_MIN = 2 * DYNAMODB_ATTEMPT_S
 _OF_ONE_PART = (InvalidInputError, RequestRefusedError)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchCall(Generic[A, R]):
+class BatchCall(Struct, Generic[A, R], frozen=True):
     """One request for several callers.
 
     send: returns the results for several arguments, in their order.

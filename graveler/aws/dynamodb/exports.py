@@ -5,10 +5,11 @@ the old record must not change the new one. So conditions compare both the versi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws.dynamodb.branches import branch_deletion, branch_key

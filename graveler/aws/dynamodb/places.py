@@ -1,9 +1,9 @@
 """Places of repositories in DynamoDB."""
 
-from dataclasses import replace
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.models import PLACES, PlacesItem, partition_of
 from graveler.aws.dynamodb.records import RefsRecords

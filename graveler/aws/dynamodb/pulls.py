@@ -1,9 +1,9 @@
 """Pull requests in DynamoDB."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.models import (
     PULL,

@@ -13,8 +13,9 @@ A transaction has a client request token, so a repeated request has no second ef
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates

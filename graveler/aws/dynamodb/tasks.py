@@ -1,10 +1,10 @@
 """Tasks in DynamoDB."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.models import (
     JOINABLE,

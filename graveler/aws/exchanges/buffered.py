@@ -5,7 +5,8 @@ After a complete answer, the connection goes back to the pool. After anything el
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
@@ -19,8 +20,7 @@ class ResponseLostError(OSError):
     """The connection failed before the whole answer arrived: the request may have had effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class BufferedResponse:
+class BufferedResponse(Struct, frozen=True):
     """A complete answer; header names are in lower case."""
 
     status: int

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from graveler.aws import usage
 from graveler.aws.s3.client import S3, S3Error

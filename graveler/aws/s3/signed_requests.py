@@ -10,10 +10,11 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from graveler.aws.exchanges.connection import Host
 from graveler.aws.s3.uris import Location
@@ -42,8 +43,7 @@ _SITES_MAX = 1024
 _KEYS_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """The hosts of buckets: AWS's of the region, or one server that is compatible with S3.
 
     url is that of the region's host; region_of returns the region of a bucket, and is None if the
@@ -62,8 +62,7 @@ class Endpoint:
         return _site(self.url.replace(self.region, region), bucket, region, in_host=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """A bucket's address: the paths of its keys begin with prefix."""
 
     host: Host

@@ -1,15 +1,15 @@
 """URIs of objects: `s3://bucket/key`."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 
 _BUCKET = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A bucket and a key in it; without a key, the whole bucket."""
 
     bucket: str

@@ -7,7 +7,8 @@ time is up stores its progress and sends a message for the next runner.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.engine import Engine
 from graveler.errors import StaleVersionError

@@ -8,9 +8,10 @@ waits until the last runner has stopped.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from graveler.branches.complete_listings import every_repository
 from graveler.engine import Engine
@@ -135,8 +136,7 @@ def _check_outside_of_repositories(engine: Engine, wanted: ExportPaths) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Conflict(Generic[Found]):
+class _Conflict(Struct, Generic[Found], frozen=True):
     """A listed export, and the paths of its record that conflict."""
 
     listed: ListedExport

@@ -1,6 +1,6 @@
 """The progress of a run, with the ETags of the copies that it covers."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.export import lifecycle
 from graveler.export.manifest import ETag

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.branches.lookup import current_branch, read_branch, read_repository
 from graveler.branches.retries import retry_stale
@@ -36,8 +38,7 @@ _REQUESTED = "export_requested"
 _PATTERNS_BYTES_MAX = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ExportStatus:
+class ExportStatus(Struct, frozen=True):
     """The status of a branch's export."""
 
     state: ExportState | None  # None: nothing was exported yet

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
+
+from msgspec import Struct
 
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
@@ -22,8 +23,7 @@ class GaveUpError(Exception):
     """A request failed on every try; the message names the object and the last error."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetriedRequests:
+class RetriedRequests(Struct, frozen=True):
     """Requests to the engine's object store; before_request runs before each try and may raise."""
 
     engine: Engine

@@ -10,7 +10,8 @@ A runner that takes the run over continues with the first of these that is not f
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.errors import (
     AlreadyExistsError,

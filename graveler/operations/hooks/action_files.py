@@ -16,7 +16,8 @@ repositories.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.actions.action import NOT_SERVED, ActionFile, parse_action
 from graveler.branches.data import read_content
@@ -39,8 +40,7 @@ _FOLDER_END = b"_lakefs_actions0"
 StagedActionFiles = Callable[[Branch], Sequence[Change]]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionFiles:
+class ActionFiles(Struct, frozen=True):
     """The actions in some content, by the paths of their files."""
 
     actions: tuple[tuple[str, ActionFile], ...] = ()

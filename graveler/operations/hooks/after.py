@@ -7,9 +7,9 @@ effect was stored before the commit. The task adds the new commit's ID to it.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.branches.heads import Ending, Move, move_head
 from graveler.committed.metarange import MetaRange
@@ -24,8 +24,7 @@ from graveler.operations.hooks.run import run_hooks, store_run
 from graveler.operations.tasks.hold import Hold, task_event
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """The input of a task of hooks.
 
     content_of: the commit with the action files.
@@ -117,7 +116,7 @@ def _start(
         create_time_ns=now_ns,
         update_time_ns=now_ns,
         branch=about.branch,
-        request=asdict(asked),
+        request=msgspec.to_builtins(asked),
     )
     return TaskStart(task, task_event(repo, "task_started", task))
 

@@ -8,7 +8,8 @@ have not seen the new content. Requests create and delete branches and tags them
 hooks share a bounded time.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
 from graveler.open_repository import OpenRepository
@@ -21,8 +22,7 @@ from graveler.operations.tasks.hold import Hold
 _STEP_NS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class HookGate:
+class HookGate(Struct, frozen=True):
     """Runs the hooks that are due before the effect of one operation.
 
     operation: its name; the IDs of its runs follow from the name and the time.

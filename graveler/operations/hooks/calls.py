@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
@@ -48,8 +47,7 @@ class HookOutput:
         return "".join(self._parts)
 
 
-@dataclass(frozen=True, slots=True)
-class HookCall:
+class HookCall(msgspec.Struct, frozen=True):
     """One call of a hook, which ends after timeout_s at the latest."""
 
     engine: Engine

@@ -5,7 +5,8 @@ leaves a sealed token, which the next commit applies.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.committed.metarange import MetaRange
 from graveler.model import Branch

@@ -4,7 +4,7 @@ A request runs the hooks before it, which share a bounded time. The commit that 
 points to has the action files.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.committed.metarange import MetaRange
 from graveler.errors import AlreadyExistsError, PreconditionFailedError

@@ -10,7 +10,9 @@ target was called. The next process calls it again: targets get each event at le
 
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.actions.action import ActionFile, Hook
 from graveler.actions.condition import holds
@@ -74,8 +76,7 @@ def failure_of(run: Run) -> HookFailedError:
     return HookFailedError(f"{run.event} hook aborted, run id '{run.id}': {problems_of(run)}")
 
 
-@dataclass(slots=True)
-class _Chain:
+class _Chain(Struct):
     """The hooks of one action: the next one, and whether one has failed."""
 
     number: int
@@ -101,8 +102,7 @@ class _Chain:
         self.next += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+class _Running(Struct, frozen=True):
     """A hook that a thread is calling; after until_ns it has failed."""
 
     chain: _Chain

@@ -8,7 +8,8 @@ the task, the message is sent again; other messages about a held task are droppe
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine

@@ -7,8 +7,10 @@ the work waits for a store, another thread calls `beat`, which does the same but
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.branches.lookup import (
     current_branch,
@@ -290,8 +292,7 @@ class Hold(LeasedRecord[Task]):
             raise UnwantedError("a user cancelled the task")
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectedEnding:
+class ProtectedEnding(Struct, frozen=True):
     """The end of a task that rules of protection may refuse.
 
     Such a task may run for hours. So the branch's protection is read again before the transaction

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from graveler.branches.prefetch import Prefetch
 from graveler.engine import Engine
 from graveler.model import Branch, Commit, CommitID
@@ -19,8 +21,7 @@ class TakesLongError(Exception):
     """The work takes longer than a request may work by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkLimit:
+class WorkLimit(Struct, frozen=True):
     """Stops the work of a request when it takes too long."""
 
     engine: Engine

@@ -10,7 +10,6 @@ deletes them when the task has ended.
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -109,8 +108,7 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     return apply
 
 
-@dataclass
-class _SlicedChange:
+class _SlicedChange(msgspec.Struct):
     """One change on its way through the workers."""
 
     hold: Hold
@@ -120,8 +118,8 @@ class _SlicedChange:
     pool: Executor
     at_once: int
     counts: bool
-    planned: list[tuple[Slice, "Future[SliceResult]"]] = field(default_factory=list)
-    waiting: "dict[Future[SliceResult], Slice]" = field(default_factory=dict)
+    planned: list[tuple[Slice, "Future[SliceResult]"]] = []
+    waiting: "dict[Future[SliceResult], Slice]" = {}
     done: int = 0
     expected: int = 0  # in the slices that wait
 

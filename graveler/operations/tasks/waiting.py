@@ -20,8 +20,10 @@ to do, and the branch's head is still the task's commit, it gets that commit aga
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.branches.lookup import reread_branch, same_branch
 from graveler.branches.request_time import time_for_request
@@ -52,8 +54,7 @@ _OLDER_TASKS = 100
 _WAIT_S_MIN = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class ClientWait:
+class ClientWait(Struct, frozen=True):
     """A client's place in a chain of requests that wait for one outcome.
 
     task_id: the task that the answer before this request named, "" if none did.
@@ -85,8 +86,7 @@ def result_in_time(work: RequestedWork[T], wait: ClientWait) -> T:
     return _WaitingRequest(work, wait, settings.request_work_s, until_ns).result()
 
 
-@dataclass(frozen=True, slots=True)
-class _WaitingRequest(Generic[T]):
+class _WaitingRequest(Struct, Generic[T], frozen=True):
     """A request that works for work_s by itself, and waits for a task until until_ns."""
 
     work: RequestedWork[T]

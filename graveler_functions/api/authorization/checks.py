@@ -10,8 +10,9 @@ checked in order, so the body is read only for a user who has those of the path.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from graveler.access.actions import Action
 from graveler.access.needs import Permission
@@ -19,8 +20,7 @@ from graveler_functions.api.authorization.named_resources import NamedResources
 from graveler_functions.api.request import Request
 
 
-@dataclass(frozen=True, slots=True)
-class On:
+class On(Struct, frozen=True):
     """An action on the resources that a request names in one place."""
 
     action: Action
@@ -48,8 +48,7 @@ class Check(Protocol):
     def __str__(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Public:
+class Public(Struct, frozen=True):
     """No credential is needed."""
 
     def check(self, request: Request) -> None:
@@ -59,8 +58,7 @@ class Public:
         return "nothing; public"
 
 
-@dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignedIn(Struct, frozen=True):
     """A credential of any user is needed, and no permission."""
 
     def check(self, request: Request) -> None:
@@ -105,8 +103,7 @@ class NeedsOfOthers:
         return f"{self.needs}; nothing for oneself"
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsOneOf:
+class NeedsOneOf(Struct, frozen=True):
     """The permission for one of the resources at least; the route leaves out the others.
 
     then: the needs that the route checks itself, in words.
@@ -123,8 +120,7 @@ class NeedsOneOf:
         return f"{words}; {self.then}" if self.then else words
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsSomewhere:
+class NeedsSomewhere(Struct, frozen=True):
     """The action on any resource at all; the route leaves out the resources without it."""
 
     action: Action

@@ -5,8 +5,9 @@ schema of a rare request is imported when such a request comes: a start does not
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from graveler import globs
 from graveler.access import resources as arns
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from graveler.imports.request import ImportRequest
 
 
-@dataclass(frozen=True, slots=True)
-class NamedResources:
+class NamedResources(Struct, frozen=True):
     """The resources that a request names in one place.
 
     Attributes:

@@ -9,8 +9,9 @@ work: `MemoryRefStore.events` is the outbox, `cleanups` lists the tokens to drop
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from graveler.errors import AlreadyExistsError, StaleTaskError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S

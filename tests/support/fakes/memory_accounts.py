@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from msgspec import structs
+
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Policy
 from graveler.errors import AlreadyExistsError, InvalidInputError
@@ -211,7 +213,7 @@ class MemoryAccountStore:
     def update_policy(self, policy: Policy, if_match: str | None = None) -> None:
         with self._lock:
             known = self._matching(policy.name, if_match)
-            self._policies[policy.name] = replace(known, statements=policy.statements)
+            self._policies[policy.name] = structs.replace(known, statements=policy.statements)
 
     def _matching(self, name: str, if_match: str | None) -> Policy:
         _required(self._policies, name, "policy")

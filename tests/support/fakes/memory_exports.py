@@ -3,7 +3,8 @@
 import threading
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.errors import StaleVersionError
 from graveler.export.paths import ListedExport, paths_of

@@ -5,8 +5,10 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from msgspec.structs import replace
 
 from graveler.data_headers import (
     CHECKSUM_ALGORITHM,

@@ -3,8 +3,10 @@
 import base64
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from graveler.addresses import first_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError

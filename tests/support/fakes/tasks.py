@@ -31,7 +31,7 @@ class MemoryTaskQueue:
         self.waiting.append((self._clock.now_ns() + delay_s * 10**9, message))
 
 
-class HookMessage(TaskMessage):
+class HookMessage(TaskMessage, frozen=True):
     """A message for the runners of hooks."""
 
 

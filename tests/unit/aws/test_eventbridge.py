@@ -1,10 +1,10 @@
 """Events go to EventBridge in order and in full batches, and none is lost."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+from msgspec.structs import replace
 
 from graveler.aws.eventbridge import EventBridgeBus, Published
 from graveler.model import Event

@@ -5,11 +5,11 @@ What pre-commit refuses has sealed the branch before, so here a seal stands for 
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import count
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.branches import heads
 from graveler.branches.changes import StagedSource

@@ -6,9 +6,9 @@ Each test stops an operation at one call to a store, and lets another process do
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch

@@ -98,7 +98,7 @@ def sizes(**budgets: int) -> CacheSizes:
 
 
 def vars_of(caches: CacheSizes) -> dict[str, int]:
-    return {name: getattr(caches, name) for name in CacheSizes.__slots__}
+    return {name: getattr(caches, name) for name in CacheSizes.__struct_fields__}
 
 
 @each_shape

@@ -1,8 +1,7 @@
 """A metarange that describes its ranges wrongly is corrupt, though its checksums are good."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.committed.headers import HeaderTable
 from graveler.committed.metarange import MetaRange

@@ -1,10 +1,10 @@
 """A dump's records are lakeFS's, byte for byte, and what cannot be is refused."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.entries import join_value, split_value

@@ -1,6 +1,6 @@
 """The next step of an export, and how steps change its record."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.export import lifecycle
 from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S

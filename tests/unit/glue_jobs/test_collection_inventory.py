@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
@@ -14,6 +14,7 @@ from urllib.parse import quote_plus
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from graveler.addresses import sign_address
 from graveler.errors import CorruptDataError, InvalidInputError

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
@@ -263,7 +264,7 @@ def test_read_only_repositories_have_no_hooks(world, engine):
     upload(engine, FILE, action("pre-create-tag"))
     made = commit(engine)
     writable = repositories.get(engine, REPO)
-    world.refs.update_repository(writable, replace(writable, read_only=True))
+    world.refs.update_repository(writable, structs.replace(writable, read_only=True))
     tags.create(world.engine(), REPO, name="v1", ref=made.id, force=True)
 
 

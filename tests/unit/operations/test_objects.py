@@ -65,7 +65,7 @@ DESCRIPTION = links.StoredData("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
 
 
 def stage(engine, path=b"p", *, options=None, **fields):
-    described = replace(DESCRIPTION, **fields)
+    described = structs.replace(DESCRIPTION, **fields)
     return links.stage(engine, REPO, "main", path, described, **(options or {}))
 
 
@@ -456,7 +456,7 @@ def test_an_invalid_description_is_refused(engine, wrong):
 
 
 def link(engine, address, path=b"p", *, branch="main", **options):
-    description = replace(DESCRIPTION, physical_address=address)
+    description = structs.replace(DESCRIPTION, physical_address=address)
     return links.link(engine, REPO, branch, path, description, **options)
 
 
@@ -572,9 +572,9 @@ def test_a_cached_token_that_was_sealed_since_gives_right_answers(world, engine)
     def look(expected):
         for path, text in expected.items():
             fresh = world.engine()
-            replace(repository, engine=fresh).remember(old)
+            structs.replace(repository, engine=fresh).remember(old)
             assert objects.stat(fresh, REPO, "main", path).entry.size_bytes == len(text)
-            replace(repository, engine=fresh).remember(old)
+            structs.replace(repository, engine=fresh).remember(old)
             page = objects.list_objects(fresh, REPO, "main", PageQuery(10))
             sizes = {item.path: item.entry.size_bytes for item in page.results}
             assert sizes == {each: len(size) for each, size in expected.items()}

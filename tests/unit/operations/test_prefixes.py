@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from msgspec import structs
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch, read_repository
@@ -589,7 +590,7 @@ def test_a_task_of_an_earlier_version_goes_on(world: MemoryWorld, lake: Engine) 
     found = lake.refs.repository(REPO)
     assert found is not None
     saved = {"after": b"a/1".hex(), "copied": 1, "skipped": 0}
-    lake.refs.replace_task(found, task, replace(task, saved=saved), None)
+    lake.refs.replace_task(found, task, structs.replace(task, saved=saved), None)
     assert completed(world, task) == {"copied": "4", "skipped": "0"}
     assert under(lake, b"to/") == {path: A[path] for path in A if path != b"1"}
 

@@ -1,10 +1,11 @@
 """Presigned uploads: an address is good for its own path, and a completion writes as others do."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, InvalidInputError, PreconditionFailedError

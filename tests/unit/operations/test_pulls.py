@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from graveler.errors import (
     ForbiddenError,
@@ -193,7 +194,7 @@ def test_a_pull_request_of_a_deleted_branch_stays_and_cannot_be_merged(engine, p
 
 def test_a_read_only_repository_refuses_merges(world, engine, pull):
     stored = world.refs.repository(REPO)
-    world.refs.update_repository(stored, replace(stored, read_only=True))
+    world.refs.update_repository(stored, structs.replace(stored, read_only=True))
     with pytest.raises(ForbiddenError, match="read-only repository"):
         pulls.merge(world.engine(), REPO, pull.id, MergeRequest("ann"))
     assert now(engine, pull) == pull

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec import structs
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch
@@ -156,7 +157,7 @@ def test_what_may_not_be_written_is_not_begun(engine):
 
 def test_a_read_only_repository_takes_no_upload(world, engine):
     stored = world.refs.repository(REPO)
-    world.refs.update_repository(stored, replace(stored, read_only=True))
+    world.refs.update_repository(stored, structs.replace(stored, read_only=True))
     with pytest.raises(ForbiddenError, match="read-only repository"):
         begin(world.engine())
     assert left_in_store(engine) == []

@@ -2,9 +2,9 @@
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.branches.lookup import REPOSITORY_AGE_MAX_S, read_repository
 from graveler.errors import (

@@ -1,7 +1,8 @@
 """What a merge compares with: one content, or the sets of best common ancestors below each other."""
 
-from dataclasses import replace
 from itertools import count
+
+from msgspec.structs import replace
 
 from graveler.limits import CROSSED_LEVELS_MAX
 from graveler.model import EMPTY_METARANGE, Commit, MetaRangeID

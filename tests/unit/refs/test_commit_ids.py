@@ -1,6 +1,6 @@
 """Commits have the IDs that lakeFS gives them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.identity import commit_id
 from graveler.model import Commit

@@ -1,10 +1,10 @@
 """Merge bases: lakeFS's answers, and the better one where lakeFS's is not the best."""
 
-from dataclasses import replace
 from itertools import combinations
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import InvalidInputError
 from graveler.refs.merge_base import ahead_behind, commits_ahead, leads_to, merge_base, merge_bases

@@ -1,8 +1,7 @@
 """What ref expressions name, and what finding out costs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Commit, RepositoryUID

@@ -1,9 +1,9 @@
 """What of committed data keeps which objects alive; and files that are not what they should be."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.entries import entry_value, join_value
 from graveler.errors import CorruptDataError, InvalidInputError

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from uuid import uuid4
 
+from msgspec import Struct
 from pynamodb.attributes import UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition, size
 
@@ -56,12 +57,11 @@ class Cipher(Protocol):
         """
 
 
-@dataclass
-class Memo:
+class Memo(Struct):
     """A process's memory: the installation, and the records that decide each user's policies."""
 
     installation: Installation | None = None
-    holdings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    holdings: dict[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)

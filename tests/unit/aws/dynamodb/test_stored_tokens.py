@@ -1,11 +1,11 @@
 """Tokens with a spread have other types than text, so that earlier versions fail on them."""
 
 from base64 import b64encode
-from dataclasses import replace
 
 import msgspec
 import pytest
 from msgspec import json
+from msgspec.structs import replace
 
 from graveler.aws.dynamodb.branches import branch_item, branch_of
 from graveler.aws.dynamodb.cleanup import _cleanup_of

@@ -1,9 +1,9 @@
 """Reading objects: the bytes that were written, at any ref, under conditions and in ranges."""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.operations import links, objects
 from tests.support.checks.cases import for_each

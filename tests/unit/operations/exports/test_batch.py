@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from graveler.errors import ConflictError, NotFoundError, ThrottledError
 from graveler.export.lifecycle import (
@@ -175,7 +176,7 @@ def left_to_a_job() -> tuple[ExportWorld, str]:
     """Return a run that the function has left to a job."""
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
-    world.world.export_settings = replace(world.world.export_settings, batch_objects_min=1)
+    world.world.export_settings = structs.replace(world.world.export_settings, batch_objects_min=1)
     requests.run(world.engine(), REPO, "main")
     world.advance()
     world.advance()
@@ -229,7 +230,7 @@ def test_the_function_takes_over_from_a_dead_job_of_a_user(expected: dict[str, b
 def test_a_run_with_little_left_to_do_gets_no_other_job() -> None:
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
-    world.world.export_settings = replace(world.world.export_settings, batch_objects_min=14)
+    world.world.export_settings = structs.replace(world.world.export_settings, batch_objects_min=14)
     requests.run(world.engine(), REPO, "main")
     world.world.clock.step_ns = STEP_NS
     attempt(world, is_job=True, name="dead", calls_max=100)

@@ -1,8 +1,7 @@
 """Exports that end: their configuration, their branch or their repository was deleted."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import ConflictError, NotFoundError, StaleVersionError
 from graveler.export.lifecycle import RENEWAL_S

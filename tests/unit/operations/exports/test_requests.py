@@ -1,8 +1,7 @@
 """Users configure, run and repair the export of a branch, and read its status."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import (
     ConflictError,

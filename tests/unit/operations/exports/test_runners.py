@@ -1,8 +1,7 @@
 """Runners of an export work one at a time, whatever happens to others and to messages."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import InvalidInputError, StaleVersionError, ThrottledError
 from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S, RENEWAL_S, released

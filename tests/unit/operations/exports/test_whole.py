@@ -1,8 +1,7 @@
 """An export that a user asks for leaves the destination whole, whatever was there before."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from graveler.errors import InvalidInputError
 from graveler.export.record import ExportRequest, ExportState

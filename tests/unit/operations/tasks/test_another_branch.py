@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from graveler.engine import Engine
 from graveler.errors import (
@@ -244,7 +245,7 @@ def test_a_task_that_an_earlier_version_stored_still_answers():
     assert repository is not None
     stored = world.engine().refs.task(repository, task_id)
     assert stored is not None
-    earlier = replace(stored, branch_uid=None, branch_version=None)
+    earlier = structs.replace(stored, branch_uid=None, branch_version=None)
     world.engine().refs.replace_task(repository, stored, earlier)
     run_tasks(world)
     assert MERGE.ask(impatient(world), FIRST_REQUEST).id == head(world, "clean")

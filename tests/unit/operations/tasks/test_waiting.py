@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from graveler.engine import Engine
 from graveler.errors import (
@@ -255,7 +256,7 @@ def test_a_merge_repeated_when_there_is_more_to_merge_is_not_answered_with_the_o
 def test_a_client_learns_its_outcome_although_an_equal_request_waited_for_it_before(world):
     told_to_come_again(COMMIT, world)
     upload(world.engine(), b"later")
-    world.task_settings = replace(PATIENT, request_work_s=10_000)
+    world.task_settings = structs.replace(PATIENT, request_work_s=10_000)
     other = COMMIT.ask(world.engine(), FIRST_REQUEST)
     first = COMMIT.ask(world.engine(), FIRST_REQUEST)
     assert effects(world, "main") == [first.id, other.id]
@@ -345,7 +346,7 @@ def test_a_request_for_a_cancelled_task_that_still_runs_gets_another_one(world):
     first = told_to_come_again(COMMIT, world, is_last=False)
     repository = world.engine().refs.repository(REPO)
     task = world.engine().refs.task(repository, first)
-    running = replace(task, state=TaskState.RUNNING, is_unwanted=True)
+    running = structs.replace(task, state=TaskState.RUNNING, is_unwanted=True)
     world.engine().refs.replace_task(repository, task, running)
     assert told_to_come_again(COMMIT, world) != first
 
