@@ -1,7 +1,8 @@
 """Says how policies decide one permission, and by which statement, in words."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.access.conditions import Facts
 from graveler.access.evaluate import Decision, Rights, Verdict
@@ -9,8 +10,7 @@ from graveler.access.needs import Permission
 from graveler.access.policy import Policy, Statement
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """How one permission is decided.
 
     statement: the one that decided, if one did; the decision's source is its place.

@@ -4,7 +4,6 @@ Messages begin as lakeFS's. The details name the field, and what it may be.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -36,8 +35,7 @@ _ACTIONS = "docs/access.md lists all actions; `fs:*` and `fs:Read*` match severa
 _SERVICES = ", ".join(SERVICES)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """What is wrong with a field of a statement, and the remedy.
 
     number: the statement's, from 1; 0 if the problem is the whole policy's. Of that, the name is

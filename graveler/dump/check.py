@@ -1,7 +1,8 @@
 """Check a whole dump before any of it is restored."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.dump.records import NamedCommit
 from graveler.errors import InvalidInputError
@@ -13,8 +14,7 @@ from graveler.refs.closure import CommitSet
 BATCH_COMMITS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedDump:
+class CheckedDump(Struct, frozen=True):
     """The number of refs in a dump, and the first commit ID of each batch."""
 
     commits: int

@@ -6,9 +6,10 @@ commit have equal records, but must not share a file.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from graveler.committed.headers import ENTITY, check_records
 from graveler.committed.level import METARANGES, RANGES, Level
@@ -25,8 +26,7 @@ from graveler.sstable import Table, TableWriter
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class RefsDump:
+class RefsDump(Struct, frozen=True):
     """The IDs of a dump's metaranges; "" if the dump has none of that kind."""
 
     commits_id: MetaRangeID

@@ -7,12 +7,12 @@ its name and head: a dump has no staged changes.
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 from msgspec.structs import replace
 
 from graveler.committed.headers import ENTITY
@@ -37,8 +37,7 @@ class NamedCommit(NamedTuple):
     hidden: bool = False
 
 
-@dataclass(frozen=True)
-class DumpKind(Generic[T]):
+class DumpKind(Struct, Generic[T], frozen=True, dict=True):
     """One of the three kinds of things in a dump."""
 
     entity: str

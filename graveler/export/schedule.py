@@ -18,12 +18,11 @@ done. So a runner that continues from there leaves nothing out, and repeats litt
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from graveler.export.record import Progress, shortened
@@ -81,8 +80,7 @@ class _Stage(IntEnum):
     DONE = 4
 
 
-@dataclass(slots=True, eq=False)
-class _Directory:
+class _Directory(Struct, eq=False):
     name: bytes
     parent: "_Directory | None"
     is_failed: bool
@@ -90,11 +88,10 @@ class _Directory:
     stage: _Stage = _Stage.UNMARK
     last_stage: _Stage = _Stage.CONTENT  # the last one of the steps added so far
     unfinished: list[int] = field(default_factory=lambda: [0] * len(_Stage))
-    waiting: "list[_Unit]" = field(default_factory=list)
+    waiting: "list[_Unit]" = []
 
 
-@dataclass(slots=True, eq=False)
-class _Unit:
+class _Unit(Struct, eq=False):
     """A step, or several deletions in a row; do is None if only its position counts."""
 
     directory: _Directory

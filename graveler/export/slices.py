@@ -21,9 +21,9 @@ in an ordinary run. So another runner can continue from there, in slices or not.
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from itertools import chain
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from graveler.export.manifest import ETag
@@ -39,8 +39,7 @@ SLICE_OBJECTS_MIN = 10_000
 _WAIT_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSlice:
+class ExportSlice(Struct, frozen=True):
     """The keys with start <= key < end, and the number of the piece for their ETags."""
 
     start: bytes
@@ -48,8 +47,7 @@ class ExportSlice:
     piece: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSliceResult:
+class ExportSliceResult(Struct, frozen=True):
     """The result of a slice.
 
     progress is that of the slice alone. kept are the directories that reach beyond the slice,

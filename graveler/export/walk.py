@@ -21,7 +21,9 @@ yields its last steps when all of them are done.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from graveler.export.paths import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
@@ -35,24 +37,24 @@ PUT_OFF_MAX = 32
 Interval = tuple[bytes, bytes]  # both ends included
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """Everything up to key `after` is done, except the keys set apart in the intervals."""
 
     after: bytes = b""
     put_off: tuple[Interval, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+_BEGINNING = Position()
+
+
+class Entered(Struct, frozen=True):
     """A directory in which, or under which, something is about to change."""
 
     directory: bytes
     is_unmarked: bool  # its old mark is deleted
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """An object to copy, or to delete if value is None, directly in an entered directory."""
 
     directory: bytes
@@ -63,8 +65,7 @@ class Changed:
     etag: str = ""  # of the object at the destination, which needs no copy; "" if it needs one
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """The end of a directory, which gets a mark if is_marked and it has objects."""
 
     directory: bytes
@@ -72,8 +73,7 @@ class Left:
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A directory that reaches beyond the slice: this walk has no more steps for it."""
 
     directory: bytes
@@ -92,7 +92,7 @@ class ExportWalk:
         patterns: Patterns,
         *,
         has_marks: bool = False,
-        position: Position = Position(),
+        position: Position = _BEGINNING,
         keys: tuple[bytes, bytes | None] = (b"", None),
         present: Callable[[bytes, bytes], str] = lambda _key, _value: "",
     ) -> None:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 from graveler.iceberg.metadata import by_id, check_metadata, current_snapshot_id
@@ -15,8 +16,7 @@ _VERSIONS_KEPT = "write.metadata.previous-versions-max"
 _LAST_ADDED = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Struct, frozen=True):
     """A list of documents with IDs, one of them chosen: the keys of list, ID and choice.
 
     first_id is the ID of the first document.

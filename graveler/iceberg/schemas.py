@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 from graveler.iceberg.shapes import DEPTH_MAX, Document
@@ -18,8 +19,7 @@ _PRIMITIVE = re.compile(
 _VERSION_3 = {"timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"}
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumn:
+class TableColumn(Struct, frozen=True):
     """A field at any depth of a schema: its type is a primitive's name, or struct, list or map.
 
     in_structs: only structs are around it. is_required: it and all fields around it are required.

@@ -10,10 +10,11 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import unquote_plus
+
+from msgspec import Struct
 
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.limits import INT64_MAX, OBJECT_KEY_BYTES_MAX
@@ -33,8 +34,7 @@ _ROW_BYTES_MAX = 16 * 1024
 _MANIFEST_BYTES_MAX = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(Struct, frozen=True):
     """A report: the listed bucket, the format, the columns, and each file's URI and MD5."""
 
     bucket: str

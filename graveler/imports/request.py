@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from msgspec import Struct
 
 from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.imports.keys import KeyInterval
@@ -34,8 +34,7 @@ class SourceType(StrEnum):
     INVENTORY = "inventory"  # not lakeFS's: the manifest of an S3 Inventory report
 
 
-@dataclass(frozen=True, slots=True)
-class ImportSource:
+class ImportSource(Struct, frozen=True):
     """Objects to import, and where to.
 
     uri: of one object, or the beginning of the URIs of many. With a whole bucket it ends in "/". Or
@@ -75,28 +74,14 @@ class ImportSource:
         return KeyInterval.of_prefix(self.path_prefix)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRequest:
+class ImportRequest(Struct, frozen=True):
     """The sources of an import, the later ones over the earlier, and the fields of its commit."""
 
     sources: tuple[ImportSource, ...]
     committer: str
     message: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     force: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the value as JSON types."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ImportRequest":
-        """Return the value that to_json encoded."""
-        sources = tuple(
-            ImportSource(SourceType(each["type"]), each["uri"], each["destination"])
-            for each in data["sources"]
-        )
-        return cls(**{**data, "sources": sources})
 
 
 def source_of(source_type: SourceType, uri: str, destination: str) -> ImportSource:

@@ -5,7 +5,6 @@ in any order: their records are sorted in memory, some at a time, and merged lat
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -28,8 +27,7 @@ SORTED_RECORDS = 200_000
 _RUNS_MAX = 32
 
 
-@dataclass(frozen=True, slots=True)
-class SortedRun:
+class SortedRun(Struct, frozen=True):
     """The records of one source in order; level says how many merges they went through."""
 
     source: int

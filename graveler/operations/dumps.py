@@ -18,14 +18,14 @@ too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from json import dumps
 from typing import TypeVar
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from graveler.branches.complete_listings import missing_commits
 from graveler.branches.lookup import (
@@ -152,16 +152,11 @@ def _write_manifest(repo: OpenRepository, dumped: RefsDump) -> None:
     repo.engine.objects.put(uri, dumps(dumped.manifest, indent=2).encode(), "application/json")
 
 
-@dataclass(frozen=True, slots=True)
-class _Restore:
+class _Restore(msgspec.Struct, frozen=True):
     """The input of a restore's task."""
 
     dumped: RefsDump
     force: bool
-
-
-def _request(dumped: RefsDump, *, force: bool) -> Mapping[str, object]:
-    return asdict(_Restore(dumped, force))
 
 
 def restore(
@@ -191,7 +186,7 @@ def restore(
     work = _Restoring(
         repo=read_repository(engine, name),
         user=user,
-        request=_request(dumped, force=force),
+        request=msgspec.to_builtins(_Restore(dumped, force)),
         dumped=dumped,
         force=force,
     )
@@ -351,7 +346,7 @@ def start_restore(
         ConflictError: the restore of another dump has begun.
     """
     repo = _restorable(engine, name, dumped, force=force)
-    return start(repo, TaskKind.RESTORE, _request(dumped, force=force), user=user)
+    return start(repo, TaskKind.RESTORE, msgspec.to_builtins(_Restore(dumped, force)), user=user)
 
 
 def run_restore(hold: Hold) -> None:

@@ -15,7 +15,6 @@ Both phases can be repeated after a crash. Before the second one ends, nothing i
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -301,8 +300,7 @@ def run_import(hold: Hold) -> None:
     note_import(repo, commit_import(hold, repo, branch, request, listed))
 
 
-@dataclass(frozen=True, slots=True)
-class _TaskReporter:
+class _TaskReporter(msgspec.Struct, frozen=True):
     """Reports to the task of the import."""
 
     hold: Hold
@@ -323,8 +321,7 @@ def _without_tables(replaced: Sequence[KeyInterval], base: MetaRange) -> tuple[K
     return tuple(replaced)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportStatus:
+class ImportStatus(msgspec.Struct, frozen=True):
     """The state of an import's task; commit is set after success only."""
 
     task: Task

@@ -15,10 +15,11 @@ others, each at the commit that it has reached.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from graveler.branches.lookup import in_repository
 from graveler.branches.request_time import TimeLimit
@@ -44,8 +45,7 @@ _DELIMITER = b"/"
 _ANSWER_BYTES = 400
 
 
-@dataclass(frozen=True, slots=True)
-class LastCommit:
+class LastCommit(Struct, frozen=True):
     """An object, or a folder, with the last commit that changed it."""
 
     path: bytes

@@ -1,9 +1,9 @@
 """The objects of a commit whose paths match a glob."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import re2
+from msgspec import Struct
 
 from graveler import globs
 from graveler.branches.lookup import in_repository
@@ -20,8 +20,7 @@ from graveler.staging.listing import PageQuery
 _PAGE_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class MatchingPage:
+class MatchingPage(Struct, frozen=True):
     """Matching objects by path; the next page begins behind next_after, b"" on the last one."""
 
     results: Sequence[ObjectStat]

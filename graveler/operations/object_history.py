@@ -14,10 +14,11 @@ with them: so every page costs what it walks, however long the history before it
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from typing import Literal
+
+from msgspec import Struct
 
 from graveler.branches.lookup import in_repository
 from graveler.branches.request_time import TimeLimit
@@ -42,8 +43,7 @@ _VERSION_BYTES = 400
 _NEXT_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectChange:
+class ObjectChange(Struct, frozen=True):
     """A commit that changed the object; left is the object before it, right the one after it."""
 
     commit: Commit

@@ -62,8 +62,7 @@ from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 
 
-@dataclass(frozen=True, slots=True)
-class NewPullRequest:
+class NewPullRequest(msgspec.Struct, frozen=True):
     """The fields of a new pull request, and its author."""
 
     author: str
@@ -229,8 +228,7 @@ def merge(
     return result_in_time(work, wait)
 
 
-@dataclass(frozen=True, slots=True)
-class _MergeOfPull:
+class _MergeOfPull(msgspec.Struct, frozen=True):
     """The input of the task."""
 
     pull_request_id: str

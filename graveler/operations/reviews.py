@@ -1,7 +1,8 @@
 """Pull requests under review: beside their branches, with reviews and comments of users."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.addresses import decode_xid
 from graveler.branches.lookup import in_repository, read_repository, same_branch
@@ -27,8 +28,7 @@ from graveler.refs.merge_base import ahead_behind
 _CONTAINED_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestView:
+class PullRequestView(Struct, frozen=True):
     """A pull request beside its branches.
 
     source_id: the head of its source, None if that was deleted.

@@ -14,7 +14,6 @@ objects before it reads heads, and sees each object in one of the two.
 
 import base64
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import merge
 from operator import itemgetter
 
@@ -54,8 +53,7 @@ class _Mark(msgspec.Struct, frozen=True):
     path: bytes = _BEGINNING  # base64 in JSON
 
 
-@dataclass(frozen=True, slots=True)
-class UncommittedAddresses:
+class UncommittedAddresses(msgspec.Struct, frozen=True):
     """The result of one call; folder_uri is "" if it listed nothing, continuation "" at the end."""
 
     run_id: str

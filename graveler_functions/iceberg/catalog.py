@@ -7,8 +7,9 @@ one ref, for clients that know namespaces of one level only. Both are lakeFS's.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.iceberg.places import Namespace
@@ -22,8 +23,7 @@ _PATH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogPlace:
+class CatalogPlace(Struct, frozen=True):
     """What a namespace names: a ref's namespace, a ref, a repository, or the root of all."""
 
     repository: str = ""
@@ -41,8 +41,7 @@ class CatalogPlace:
         return bool(self.ref)
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(Struct, frozen=True):
     """A form of the catalogue; root: the repository and the ref of one, or nothing."""
 
     root: tuple[str, ...] = ()

@@ -1,9 +1,10 @@
 """A request to the catalogue: what it names, and what its user may do."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
@@ -39,8 +40,7 @@ class Vend(Protocol):
 NOBODY = AuthenticatedUser("", None)
 
 
-@dataclass(frozen=True, slots=True)
-class IcebergServices:
+class IcebergServices(Struct, frozen=True):
     """The services that routes use; built once per process. Without vend, none are given."""
 
     engine: Engine

@@ -10,7 +10,6 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from io import BytesIO
 from urllib.parse import unquote_plus
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 

@@ -1,7 +1,8 @@
 """Read the audit: its records, newest first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.addresses import decode_xid
 from graveler.branches.request_time import TimeLimit
@@ -17,8 +18,7 @@ _PAGE_S = 5.0
 _MONTH_S = 28 * 24 * 60 * 60  # of the shortest one: no step back skips a month
 
 
-@dataclass(frozen=True, slots=True)
-class AuditQuery:
+class AuditQuery(Struct, frozen=True):
     """Which records: of a user, an operation and an outcome, "" for all, and between two times.
 
     The times are in Unix s.

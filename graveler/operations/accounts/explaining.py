@@ -1,9 +1,10 @@
 """Explain whether a user may do actions: the deciding statement, and how the user has it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from ipaddress import ip_address
+
+from msgspec import Struct
 
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
@@ -17,8 +18,7 @@ from graveler.operations.accounts import users
 from graveler.ports import AccountStore
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedAccess:
+class ExplainedAccess(Struct, frozen=True):
     """An explanation, and how the user has the policy that decides.
 
     is_own: the policy is attached to the user itself.

@@ -14,9 +14,10 @@ not know the state of a worker must let the lease expire (`ExportWorkers.submit`
 """
 
 from concurrent.futures import Future
-from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
+
+from msgspec import Struct
 
 from graveler.engine import Engine
 from graveler.errors import GravelerError
@@ -39,8 +40,7 @@ from graveler.operations.leases import StoppedError, UnwantedError
 from graveler.times import NEVER, NS_PER_S, Moment
 
 
-@dataclass(frozen=True, slots=True)
-class RunSpec:
+class RunSpec(Struct, frozen=True):
     """The description of a run for workers; it can be pickled."""
 
     repository: Repository

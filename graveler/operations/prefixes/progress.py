@@ -1,8 +1,10 @@
 """How far the task of a copy or a move of a prefix has come: what its record saves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _DIGEST_BYTES = 8
 
@@ -12,8 +14,7 @@ def digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class SavedProgress:
+class SavedProgress(Struct, frozen=True):
     """The saved progress; paths are in hex.
 
     All objects of the source up to `after` are done. A step may be open, up to `until`: it has

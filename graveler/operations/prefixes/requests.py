@@ -1,8 +1,9 @@
 """Copies and moves of prefixes: the requests of users, and their source objects."""
 
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import islice
+
+import msgspec
 
 from graveler.branches.lookup import current_branch, read_branch
 from graveler.branches.protection import check_can_stage
@@ -27,8 +28,7 @@ class IfExists(StrEnum):
     OVERWRITE = "overwrite"
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixRequest:
+class PrefixRequest(msgspec.Struct, frozen=True):
     """The request of a user.
 
     source_ref: of a copy; "" means the destination's branch. A move is inside one branch.
@@ -41,8 +41,7 @@ class PrefixRequest:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedRequest:
+class ResolvedRequest(msgspec.Struct, frozen=True):
     """The input of the task: the request, and its source as it was resolved.
 
     source: a branch, with its staged changes, or a commit's ID.
@@ -139,7 +138,7 @@ def _start(
         )
     # No collection deletes what an open task covers.
     covers = "" if asked.is_branch else asked.source
-    return start(repo, kind, asdict(asked), user=user, branch=current, covers=covers)
+    return start(repo, kind, msgspec.to_builtins(asked), user=user, branch=current, covers=covers)
 
 
 def check_prefix(prefix: str) -> None:

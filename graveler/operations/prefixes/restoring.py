@@ -7,7 +7,6 @@ without objects.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import islice
 
 import msgspec
@@ -34,8 +33,7 @@ from graveler.staging.listing import PageQuery
 from graveler.staging.overlay import overlaid_differences
 
 
-@dataclass(frozen=True, slots=True)
-class Restore:
+class Restore(msgspec.Struct, frozen=True):
     """The input of the task; commit_id is NO_COMMIT if the objects are deleted."""
 
     prefix: str
@@ -67,7 +65,7 @@ def start_restore(
     # No collection deletes what an open task covers.
     covers = asked.commit_id
     kind = TaskKind.RESTORE_PREFIX
-    return start(repo, kind, asdict(asked), user=user, branch=current, covers=covers)
+    return start(repo, kind, msgspec.to_builtins(asked), user=user, branch=current, covers=covers)
 
 
 def start_deletion(
@@ -84,7 +82,9 @@ def start_deletion(
     repo, current = _writable(engine, repository, branch, prefix, force=force)
     _require_any(view_of_branch(repo, current), prefix, branch)
     asked = Restore(prefix, force=force)
-    return start(repo, TaskKind.DELETE_PREFIX, asdict(asked), user=user, branch=current)
+    return start(
+        repo, TaskKind.DELETE_PREFIX, msgspec.to_builtins(asked), user=user, branch=current
+    )
 
 
 def run_restore(hold: Hold) -> dict[str, str]:

@@ -7,7 +7,8 @@ what it changes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.branches.lookup import in_repository
 from graveler.branches.request_time import TimeLimit
@@ -25,8 +26,7 @@ _PAGE_S = 2.0
 _RANGES_AHEAD = 4
 
 
-@dataclass(slots=True)
-class ObjectTotal:
+class ObjectTotal(Struct):
     """The objects of a page, and their bytes; next_after is where the next page begins."""
 
     objects: int = 0

@@ -21,10 +21,10 @@ Addresses are claimed as by a shallow copy (`graveler.retention.claims`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import asdict
 
 from graveler.branches.confirming import confirm_conditional
 from graveler.branches.lookup import shown
@@ -52,8 +52,7 @@ _STEP_BYTES_MAX = 3 * 1024**2
 _HEADS_AT_ONCE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(msgspec.Struct, frozen=True):
     """One path of a walk, and what to stage for it; nothing if it is skipped or done.
 
     staged: an object, or a deletion.

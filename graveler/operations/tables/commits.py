@@ -10,8 +10,9 @@ A commit to several tables stages all entries in one transaction. Readers see al
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
+
+from msgspec import Struct
 
 from graveler.branches.staging import stage_together
 from graveler.engine import Engine
@@ -40,8 +41,7 @@ from graveler.ports import CHANGES_TOGETHER_MAX
 from graveler.times import NS_PER_MS
 
 
-@dataclass(frozen=True, slots=True)
-class TableChange:
+class TableChange(Struct, frozen=True):
     """The fields of a commit to one table, as Iceberg's REST catalogue has them."""
 
     namespace: Namespace

@@ -5,7 +5,6 @@ it. A file that no entry names is the rest of a lost race or of a crash.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -39,8 +38,7 @@ _FOLDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IcebergTable:
+class IcebergTable(msgspec.Struct, frozen=True):
     """A table: the URI of its metadata file, and its content. A staged creation has no file yet."""
 
     metadata_location: str | None

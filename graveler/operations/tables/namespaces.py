@@ -4,7 +4,6 @@ A namespace exists if it has a table, another namespace, or an object with its p
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -37,8 +36,7 @@ from graveler.staging.listing import CommonPrefix, PageQuery
 Properties = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyChanges:
+class PropertyChanges(msgspec.Struct, frozen=True):
     """The properties that changed, and those that were to be removed and did not exist."""
 
     updated: Collection[str]

@@ -5,7 +5,8 @@ They come from the needs of operations, against which requests are checked.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from graveler.access.actions import Action
 from graveler.access.resources import ALL, can_match
@@ -31,8 +32,7 @@ _NAMES = {
 _NAME = "{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAction:
+class KnownAction(Struct, frozen=True):
     """An action; braces in the forms of its resources mark the names to fill in."""
 
     action: Action

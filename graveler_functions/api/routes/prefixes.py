@@ -1,6 +1,6 @@
 """All objects with a prefix: copies, moves, restores, deletions, totals. lakeFS has none of it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from graveler.access.actions import Action
 from graveler.http.schemas import prefixes as schemas

@@ -2,13 +2,13 @@
 
 import gzip
 import json
-from dataclasses import replace
 from hashlib import md5
 from urllib.parse import quote_plus
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graveler.committed.store import Breaking
 from graveler.errors import CorruptDataError, InvalidInputError

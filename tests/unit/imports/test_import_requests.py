@@ -1,7 +1,5 @@
 """Imports read only what the deployment and the repository allow."""
 
-import json
-
 import pytest
 
 from graveler.errors import ForbiddenError, InvalidInputError
@@ -125,10 +123,3 @@ def test_a_request_fits_into_a_stored_task():
     check(single("s3://raw/x"), message="m" * size_bytes)
     with pytest.raises(InvalidInputError, match="at most 307200 are allowed"):
         check(single("s3://raw/x"), message="m" * size_bytes, metadata={"k": "v" * 1000})
-
-
-def test_a_request_survives_as_json():
-    request = ImportRequest(
-        (prefix("s3://raw/é/", "d"), single("s3://raw/x")), "ann", "why", {"k": "v"}, force=True
-    )
-    assert ImportRequest.from_json(json.loads(json.dumps(request.to_json()))) == request

@@ -1,11 +1,10 @@
 """Dumps and restores of a repository's refs are complete, or change nothing."""
 
 import json
-from dataclasses import replace
 from functools import partial
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from graveler.branches.lookup import read_repository
 from graveler.dump.files import RefsDump, write
@@ -339,7 +338,7 @@ def child(parents=(), generation=1, **changes):
         parents=[parent.id for parent in parents],
         generation=generation,
     )
-    return structs.replace(made, **changes)
+    return replace(made, **changes)
 
 
 def stored(engine, commits, heads=(), names=()):
@@ -358,12 +357,12 @@ ROOT = child()
 MISSING = CommitID("ab" * 32)
 BROKEN = {
     "a parent is missing": ([child([ROOT], 2)], [], []),
-    "a parent is no ID": ([child(parents=[structs.replace(ROOT, id="x" * 64)])], [], []),
+    "a parent is no ID": ([child(parents=[replace(ROOT, id="x" * 64)])], [], []),
     "a branch's commit is missing": ([ROOT], [NamedCommit("main", MISSING)], []),
     "a tag's commit is missing": ([ROOT], [], [NamedCommit("v1", MISSING)]),
     "a branch names no commit": ([ROOT], [NamedCommit("main", NO_COMMIT)], []),
-    "a commit is not what its ID says": ([structs.replace(ROOT, message="other")], [], []),
-    "a generation is 0": ([structs.replace(ROOT, generation=0)], [], []),
+    "a commit is not what its ID says": ([replace(ROOT, message="other")], [], []),
+    "a generation is 0": ([replace(ROOT, generation=0)], [], []),
     "a branch's name is none": ([ROOT], [NamedCommit("a/b", ROOT.id)], []),
 }
 
