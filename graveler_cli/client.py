@@ -7,7 +7,7 @@ The official SDK is not used: its import takes three times as long as a whole co
 import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -50,6 +50,12 @@ class _ErrorBody(msgspec.Struct, frozen=True):
 
     message: str = ""
     details: str = ""
+
+
+class _CatalogErrorBody(msgspec.Struct, frozen=True):
+    """The error of Iceberg's catalog."""
+
+    error: _ErrorBody
 
 
 class ApiRefusedError(CommandError):
@@ -114,7 +120,9 @@ class LakeClient:
 
     def url(self, template: str, names: Mapping[str, str], query: Query | None = None) -> str:
         """Return the URL of an operation; the arguments are those of `ask`."""
-        return f"{self.endpoint}{_path(template, names)}{_encoded(query or {})}"
+        is_api = not template.startswith("/iceberg/")
+        base = self.endpoint if is_api else self.endpoint.removesuffix("/api/v1")
+        return f"{base}{_path(template, names)}{_encoded(query or {})}"
 
     def ask(
         self,
@@ -130,7 +138,8 @@ class LakeClient:
 
         Args:
             method: the HTTP method.
-            template: a path relative to /api/v1, with `{name}` for each of the names.
+            template: a path relative to /api/v1, with `{name}` for each of the names. Those of
+                Iceberg's catalog, /iceberg/..., are beside it.
             names: the values of the template's names.
             shape: the type of the answer.
             body: the request's body, which becomes JSON.
@@ -329,7 +338,8 @@ def _is_later(method: str, answer: WholeAnswer) -> bool:
 
 def _decode_error(content: bytes) -> _ErrorBody:
     """Return the server's error body; one without a message if the body has another form."""
-    try:
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(content, type=_CatalogErrorBody).error
+    with suppress(msgspec.DecodeError):
         return msgspec.json.decode(content, type=_ErrorBody)
-    except msgspec.DecodeError:
-        return _ErrorBody()
+    return _ErrorBody()

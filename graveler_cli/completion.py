@@ -4,6 +4,8 @@ A failure completes nothing: the shell cannot show its message.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -47,6 +49,18 @@ def paths(context: click.Context, _: click.Parameter, incomplete: str) -> list[s
     return _completed(context, incomplete, _paths)
 
 
+def tables(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the Iceberg tables of the last ref on the line."""
+    from graveler_cli.tables import shown_name, tables_at  # noqa: PLC0415 - of few commands
+
+    session: CommandSession = context.obj
+    uri = context.params.get("other_uri") or context.params.get("uri") or ""
+    with suppress(CommandError):
+        found = (shown_name(each.path) for each in tables_at(_server(session), session.ref(uri)))
+        return list(islice((each for each in found if each.startswith(incomplete)), _AMOUNT))
+    return []
+
+
 def local_paths(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Have the shell complete local files and folders."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415
@@ -68,24 +82,27 @@ def _completed(
     incomplete: str,
     find: Callable[["LakeClient", list[str]], Iterable[str]],
 ) -> list[str]:
-    from graveler_cli.client import LakeClient  # noqa: PLC0415
-    from graveler_cli.configuration import RequestRetries  # noqa: PLC0415
-
     session: CommandSession = context.obj
     base = session.base_uri
     text = incomplete if incomplete.startswith(SCHEME) else base + incomplete
     if not text.startswith(SCHEME):
         return [SCHEME] if SCHEME.startswith(text) else []
     try:
-        known = session.configuration
-        # No retries: the user waits at the prompt.
-        server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
-        found = find(server, text.removeprefix(SCHEME).split("/", 2))
+        found = find(_server(session), text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
         ]
     except CommandError:
         return []
+
+
+def _server(session: "CommandSession") -> "LakeClient":
+    from graveler_cli.client import LakeClient  # noqa: PLC0415
+    from graveler_cli.configuration import RequestRetries  # noqa: PLC0415
+
+    known = session.configuration
+    # No retries: the user waits at the prompt.
+    return LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
 
 
 def _repositories(server: "LakeClient", parts: list[str]) -> Iterable[str]:

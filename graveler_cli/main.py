@@ -53,6 +53,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "serve": ("serve", False),
     "show": ("show", False),
     "sst": ("sst", False),
+    "tables": ("tables", False),
     "tag": ("tag", False),
     "tasks": ("tasks", False),
     "usage": ("usage", _HIDDEN),

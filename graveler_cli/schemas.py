@@ -55,6 +55,14 @@ class Commit(Struct, frozen=True):
     version: int = 0
 
 
+class MergeBase(Struct, frozen=True):
+    """The source, the destination and the base of a merge."""
+
+    source_commit_id: str
+    destination_commit_id: str
+    base_commit_id: str
+
+
 class BranchOfList(Struct, frozen=True, omit_defaults=True):
     """A branch, and with --commits its last commit."""
 

@@ -41,6 +41,7 @@ SUMMARIES = {
     "serve": "Run the whole system on this machine: API, web page, S3 gateway and stores.",
     "show": "Show a commit in detail.",
     "sst": "Inspect range and metarange files, without a server.",
+    "tables": "Show the Iceberg tables of a ref, and how they differ.",
     "tag": "Create and manage tags within a repository.",
     "tasks": "Show, cancel and wait for tasks: large commits, merges, dumps.",
     "usage": "Usage reports of the server.",

@@ -97,9 +97,14 @@ def table_path(namespace: Sequence[str], table: str) -> bytes:
 
 def name_of(path: bytes) -> str:
     """Return a table's name with its namespace, such as `sales.orders`; "" for another path."""
+    found = table_at(path)
+    return ".".join([*found[0], found[1]]) if found else ""
+
+
+def table_at(path: bytes) -> tuple[Namespace, str] | None:
+    """Return the namespace and the name of the table at a path; None for another path."""
     found = _TABLE_PATH.fullmatch(path.decode("utf-8", "replace"))
-    levels = found[1].split(f"/{_LEVEL}") if found else []
-    return ".".join([*levels, found[2]]) if found else ""
+    return (tuple(found[1].split(f"/{_LEVEL}")), found[2]) if found else None
 
 
 def new_uuid(key: bytes, owner: str, path: bytes, own_digits: str) -> str:

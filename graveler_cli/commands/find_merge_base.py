@@ -3,23 +3,15 @@
 from collections.abc import Iterator
 
 import click
-from msgspec import Struct
 
 from graveler_cli.arguments import ref_argument
 from graveler_cli.errors import UsageError
 from graveler_cli.grammar import Command
 from graveler_cli.output import CommandOutput
+from graveler_cli.schemas import MergeBase
 from graveler_cli.session import CommandSession
 
 _MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
-
-
-class MergeBase(Struct, frozen=True):
-    """The source, the destination and the base of a merge."""
-
-    source_commit_id: str
-    destination_commit_id: str
-    base_commit_id: str
 
 
 @click.command(cls=Command)

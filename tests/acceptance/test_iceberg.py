@@ -9,6 +9,7 @@ import duckdb
 import lakefs
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
     CommitFailedException,
@@ -22,6 +23,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import LongType, NestedField, StringType
 
+from graveler_cli.main import app
 from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
@@ -195,3 +197,63 @@ def test_duckdb_creates_writes_and_reads_tables_and_commits_several_at_once(
     assert sorted(ask("SELECT * FROM lake.sales.orders")) == [(1, "Paris"), (3, "Bonn")]
     ask("DROP TABLE lake.sales.numbers")
     assert catalog.list_tables("sales") == [("sales", "orders")]
+
+
+def test_the_command_line_shows_tables_and_what_a_branch_changes_in_them(
+    stack: Stack,
+    repository: lakefs.Repository,
+    catalog: Catalog,
+    of_ref: Callable[[str], Catalog],
+) -> None:
+    def prints(*words: str) -> str:
+        done = CliRunner(env=environment).invoke(app, ["tables", *words], catch_exceptions=False)
+        assert (done.exit_code, done.stderr) == (0, "")
+        return done.stdout
+
+    environment = {
+        "LAKECTL_SERVER_ENDPOINT_URL": stack.endpoint,
+        "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": stack.access_key_id,
+        "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": stack.secret_access_key,
+    }
+    on_main, on_dev = (f"lakefs://{repository.id}/{branch}" for branch in ("main", "dev"))
+    catalog.create_namespace("sales.eu")
+    catalog.create_table("sales.orders", ROWS.schema).append(ROWS)
+    catalog.create_table("sales.eu.vat", ROWS.schema)
+    repository.branch("main").commit("tables")
+    dev = repository.branch("dev").create("main")
+    orders = of_ref("dev").load_table("sales.orders")
+    with orders.update_schema() as update:
+        update.rename_column("city", "town")
+        update.add_column("total", LongType(), doc="in cents")
+    orders.append(pa.table({"id": [3], "town": ["Bern"], "total": [7]}))
+    snapshot = orders.current_snapshot()
+    assert snapshot
+    orders.manage_snapshots().create_tag(snapshot.snapshot_id, "first").commit()
+    of_ref("dev").drop_table("sales.eu.vat")
+    changed = (
+        "- removed sales.eu.vat\n"
+        "~ modified sales.orders: columns +1 ~1, snapshots +1, refs +1 ~1, records: 2 -> 3\n"
+    )
+    assert prints("diff", on_dev) == f"Ref: {on_dev}\n{changed}"
+    dev.commit("more")
+    assert [line.split("\t")[0] for line in prints("ls", on_main).splitlines()] == [
+        "sales.eu.vat",
+        "sales.orders",
+    ]
+    assert prints("ls", on_dev, "sales.eu") == ""
+    shown = prints("show", on_dev, "sales.orders")
+    assert f"Metadata File: {orders.metadata_location}\n" in shown
+    assert "\nRecords: 3\nData Files: 2\n" in shown
+    assert shown.endswith(
+        "1\tid\tlong\toptional\t\n2\ttown\tstring\toptional\t\n3\ttotal\tlong\toptional\tin cents\n"
+    )
+    newest, oldest = prints("log", on_dev, "sales.orders").splitlines()
+    assert newest.startswith(f"{snapshot.snapshot_id}\t")
+    assert newest.endswith("\tappend\t+1 -0\t+1 -0\tfirst, main")
+    assert oldest.endswith("\tappend\t+2 -0\t+1 -0\t-")
+    both = f"Left ref: {on_main}\nRight ref: {on_dev}\n"
+    assert prints("diff", on_main, on_dev) == both + changed
+    whole = prints("diff", on_main, on_dev, "sales.orders")
+    assert "\t~ modified column 2: city string -> town string\n" in whole
+    assert "\t+ added column 3: total long (in cents)\n" in whole
+    assert f"\t+ added snapshot {snapshot.snapshot_id}: append, records +1 -0" in whole

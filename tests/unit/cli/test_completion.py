@@ -136,6 +136,15 @@ def test_branches_and_tags_complete(complete, server):
     ]
 
 
+def test_tables_of_the_ref_before_them_complete(complete, server):
+    folder = "_lakefs_tables/iceberg/namespaces/sales"
+    paths = [f"{folder}/{each}" for each in ("namespace.json", "tables/items", "tables/orders")]
+    server.will_answer(page(*paths))
+    assert complete("graveler tables show lakefs://foo/dev sales.o") == ["sales.orders"]
+    assert server.asked[0].path.startswith("/api/v1/repositories/foo/refs/dev/objects/ls?")
+    assert complete("graveler tables show x sales.o") == [""]
+
+
 def test_a_flag_s_value_completes_behind_the_equals_sign(complete, server):
     server.will_answer(page("dev"), page())
     line = "graveler branch create lakefs://foo/x --source=lakefs://foo/d"
