@@ -60,7 +60,7 @@ from graveler.errors import (
 )
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
-from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Requirement
+from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Event, Requirement
 from graveler.names import checksum_tag
 from graveler.open_repository import OpenRepository
 from graveler.ports import Staged, StagedChange
@@ -206,11 +206,13 @@ def stage_together(
     paths: Sequence[bytes],
     make: Callable[[Mapping[bytes, bytes | None]], Mapping[bytes, bytes | None]],
     read: StagedRead | None = None,
+    event: Callable[[Mapping[bytes, bytes | None]], Event] | None = None,
 ) -> None:
     """Stage the new values of distinct paths at one moment, as `stage_in_place` does that of one.
 
     make takes the current value of each path, and returns the new values of some, which may be
-    none. There are at most CHANGES_TOGETHER_MAX paths. read is of a single path.
+    none. There are at most CHANGES_TOGETHER_MAX paths. read is of a single path. event makes the
+    event of the values that change, which is stored at the same moment.
 
     What was made of a head that has moved hides what moved it. So a path that make leaves alone
     then gets its current value. If no other try succeeds, what was made is there all the same.
@@ -242,6 +244,7 @@ def stage_together(
                 repo.record,
                 current,
                 [StagedChange(path, value, staged.get(path)) for path, value in made.items()],
+                event and event({p: value for p, value in made.items() if value != values[p]}),
             )
             has_moved = confirm_conditional(repo, current, list(made.items()))
             # Over a path that was staged before, no merge can have moved the head.

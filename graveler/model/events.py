@@ -30,6 +30,7 @@ DETAIL_TYPES: Mapping[str, str] = {
     "revert_completed": "Revert Completed",
     "cherry_pick_completed": "Cherry-Pick Completed",
     "import_completed": "Import Completed",
+    "table_committed": "Table Committed",
     "pull_request_created": "Pull Request Created",
     "pull_request_updated": "Pull Request Updated",
     "pull_request_merged": "Pull Request Merged",

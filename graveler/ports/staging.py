@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 from graveler.errors import GravelerError
-from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.model import Branch, Change, Event, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from graveler.model.tokens import Spread
@@ -108,12 +108,17 @@ class StagingStore(Protocol):
         """
 
     def stage_if(
-        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        event: Event | None = None,
     ) -> None:
         """Stage changes of distinct paths and count an edit, all at one moment, if nothing changed.
 
         The branch must have the same staging token, head and version; its token may be closed. Each
-        path must have the change that is replaced. There are 1 to CHANGES_TOGETHER_MAX changes.
+        path must have the change that is replaced. There are 1 to CHANGES_TOGETHER_MAX changes. An
+        event goes to the outbox at the same moment.
 
         Raises:
             StaleVersionError: the branch or a path changed.

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from graveler.addresses import encode_xid
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key
 from graveler.aws.dynamodb.models import BranchItem, partition_of
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
-from graveler.model import Branch, Repository, StagingToken
+from graveler.model import Branch, Event, Repository, StagingToken
 from graveler.model.tokens import PLAIN, Spread, spread_of
 from graveler.ports import CHANGES_TOGETHER_MAX, Staged, StagedChange
 from tests.contract.conftest import (
@@ -277,16 +278,18 @@ def test_conditional_changes_of_several_paths_are_made_together_or_not_at_all(
         _move(stores, repository, main, is_clean=False)
     before = {path: get(token, path) for path in paths}
     changes = [StagedChange(path, b"new", replaced.get(path)) for path in paths]
+    event = Event(encode_xid(b"1" * 12), "tested", repository.name, 0)
     if stale == "nothing":
-        stores.staging.stage_if(repository, main, changes)
+        stores.staging.stage_if(repository, main, changes, event)
         assert {get(token, path) for path in paths} == {Staged(b"new")}
         now = stores.refs.branch(repository, "main")
         assert now is not None
         assert now.edits == main.edits + 1
     else:
         with pytest.raises(StaleVersionError):
-            stores.staging.stage_if(repository, main, changes)
+            stores.staging.stage_if(repository, main, changes, event)
         assert {path: get(token, path) for path in paths} == before
+    assert (event in stores.refs.events_since(repository, 0)) == (stale == "nothing")
 
 
 def test_an_equal_change_by_another_writer_is_not_ours(

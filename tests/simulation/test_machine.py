@@ -155,10 +155,10 @@ def _stage_under_closed_tokens(world) -> None:
 def _take_equal_values_for_ones_own(world) -> None:
     """Who creates what is there already is told that it was its own doing."""
 
-    def careless(stage_if, repository, branch, changes):
+    def careless(stage_if, repository, branch, changes, event):
         get, token = world.staging.get, branch.staging_token
         if any(get(token, each.path) != Staged(each.value) for each in changes):
-            stage_if(repository, branch, changes)
+            stage_if(repository, branch, changes, event)
 
     world.plant("staging.stage_if", careless)
 
@@ -166,11 +166,10 @@ def _take_equal_values_for_ones_own(world) -> None:
 def _replace_what_was_not_read(world) -> None:
     """A conditional change does not mind what was staged since its writer looked."""
 
-    def careless(stage_if, repository, branch, changes):
+    def careless(stage_if, repository, branch, changes, event):
         get, token = world.staging.get, branch.staging_token
-        stage_if(
-            repository, branch, [replace(each, replaces=get(token, each.path)) for each in changes]
-        )
+        found = [replace(each, replaces=get(token, each.path)) for each in changes]
+        stage_if(repository, branch, found, event)
 
     world.plant("staging.stage_if", careless)
 

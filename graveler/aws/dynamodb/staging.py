@@ -23,6 +23,7 @@ from graveler.aws.dynamodb.branches import branch_key, is_unchanged
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.coalescing import BatchCall
 from graveler.aws.dynamodb.models import BranchItem, partition_of
+from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.recorded_uploads import has_completed, upload_completion
 from graveler.aws.dynamodb.staged_items import (
     StagedItem,
@@ -45,7 +46,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.model import Branch, Change, Event, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from graveler.model.tokens import ALL_PLAIN, Spread, Spreads, spread_after, spread_of
@@ -138,7 +139,11 @@ class DynamoStagingStore(StagedReads):
             self._tables.write_batch(self._tables.staging, puts)
 
     def stage_if(
-        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        event: Event | None = None,
     ) -> None:
         nonce = uuid4().bytes
 
@@ -146,6 +151,8 @@ class DynamoStagingStore(StagedReads):
             return self._is_written(branch.staging_token, changes[0].path, nonce)
 
         puts = self._conditional_puts(branch.staging_token, changes, nonce)
+        if event is not None:
+            puts.append({"Put": self._tables.put(outbox_item(repository, event))})
         try:
             self._tables.transact([*puts, self._count_edit(repository, branch)])
         except TransactionCancelledError as error:
@@ -157,7 +164,7 @@ class DynamoStagingStore(StagedReads):
 
     def _conditional_puts(
         self, token: StagingToken, changes: Iterable[StagedChange], nonce: bytes | None = None
-    ) -> Sequence[Request]:
+    ) -> list[Request]:
         """Return the parts of a transaction that put the changes if the paths are unchanged."""
         return [
             {

@@ -1,13 +1,16 @@
 """The repository, the ref and the branch of a request about tables."""
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from graveler.branches.lookup import StagedRead, current_path, in_repository
 from graveler.branches.protection import check_can_stage
-from graveler.branches.views import read_value, view_of_ref
+from graveler.branches.staging import stage_together
+from graveler.branches.views import object_stat, read_value, view_of_ref
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, NotFoundError
-from graveler.model import Branch
+from graveler.iceberg.places import name_of
+from graveler.model import Branch, Event
 from graveler.names import is_branch_name
 from graveler.open_repository import OpenRepository
 
@@ -48,3 +51,36 @@ def branch_of_tables(
             return repo, branch, read
     in_repository(engine, repository, lambda repo: view_of_ref(repo, ref))
     raise ForbiddenError(f"{ref!r} is not a branch: its tables can only be read")
+
+
+def stage_tables(
+    repo: OpenRepository,
+    branch: Branch,
+    paths: Sequence[bytes],
+    make: Callable[[Mapping[bytes, bytes | None]], Mapping[bytes, bytes | None]],
+    read: StagedRead | None = None,
+) -> None:
+    """Stage the new values of tables as `stage_together` does, with the event *Table Committed*.
+
+    Raises:
+        GravelerError: as `stage_together`.
+    """
+
+    def event(changed: Mapping[bytes, bytes | None]) -> Event:
+        tables = [_described(repo, path, value) for path, value in changed.items()]
+        return repo.event("table_committed", branch=branch.name, tables=tables)
+
+    stage_together(repo, branch, paths, make, read, event)
+
+
+def _described(repo: OpenRepository, path: bytes, value: bytes | None) -> dict[str, object]:
+    """Return a table as an event names it, dropped if there is no value."""
+    described: dict[str, object] = {"table": name_of(path), "is_dropped": value is None}
+    if value is not None:
+        found = object_stat(repo.record, path, value)
+        described["metadata_location"] = found.physical_address
+        described |= {
+            name.removeprefix("iceberg-").replace("-", "_"): text
+            for name, text in found.entry.metadata.items()
+        }
+    return described

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 from graveler.addresses import METADATA_FILE_MARK
 from graveler.branches.claims import claim
-from graveler.branches.staging import stage_in_place, stage_together
 from graveler.branches.views import object_stat
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError
@@ -25,7 +24,7 @@ from graveler.operations.tables.metadata import (
     written,
 )
 from graveler.operations.tables.namespaces import check_exists
-from graveler.operations.tables.places import branch_of_tables, value_at
+from graveler.operations.tables.places import branch_of_tables, stage_tables, value_at
 from graveler.times import NS_PER_MS
 
 # Raises if the caller must not make the metadata file at the URI a table.
@@ -108,7 +107,7 @@ def create(
             raise _already_there(namespace, table)
         return value
 
-    stage_in_place(repo, branch, path, make, read)
+    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
     return made
 
 
@@ -153,7 +152,7 @@ def register(
             raise _already_there(namespace, table)
         return value
 
-    stage_in_place(repo, branch, path, make, read)
+    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
     return IcebergTable(metadata_location, metadata)
 
 
@@ -189,7 +188,7 @@ def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table:
             raise no_table(namespace, table)
         return None
 
-    stage_in_place(repo, branch, path, make, read)
+    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
 
 
 def rename(
@@ -220,7 +219,7 @@ def rename(
         _claim(repo, object_stat(repo.record, old, value).physical_address)
         return {old: None, new: value}
 
-    stage_together(repo, branch, list(dict.fromkeys([old, new])), make)
+    stage_tables(repo, branch, list(dict.fromkeys([old, new])), make)
 
 
 def _claim(repo: OpenRepository, metadata_location: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from graveler.errors import StaleTaskError, StaleVersionError
-from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.model import Branch, Change, Event, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from graveler.model.tokens import Spread, spread_of
@@ -134,7 +134,11 @@ class MemoryStagingStore:
                 self._put(token, path, value)
 
     def stage_if(
-        self, repository: Repository, branch: Branch, changes: Sequence[StagedChange]
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        event: Event | None = None,
     ) -> None:
         assert 1 <= len({each.path for each in changes}) == len(changes) <= CHANGES_TOGETHER_MAX
         with self._lock, self._refs.unchanged(repository, branch):
@@ -144,6 +148,8 @@ class MemoryStagingStore:
             for each in changes:
                 self._put(branch.staging_token, each.path, each.value)
             self._refs.raise_version(repository, branch.name, version=0, edits=1)
+            if event is not None:
+                self._refs.events.append(event)
 
     def stage_upload(
         self,

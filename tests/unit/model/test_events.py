@@ -30,11 +30,13 @@ from graveler.operations import (
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.merges import MergeRequest
+from graveler.operations.tables import namespaces, tables
 from graveler.operations.tasks.requests import cancel
 from graveler_embedded.event_patterns import matches
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all
+from tests.support.worlds.iceberg_tables import request
 from tests.support.worlds.lake import REPO, commit, named, new_lake, upload
 
 ROOT = Path(__file__).parents[3]
@@ -99,12 +101,15 @@ def reported() -> list[Event]:
     upload(engine, b"c", b"3", "source")
     commit(engine, "source")
     merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
-    request = replays.RevertRequest("main", "somebody", parent_number=1)
-    replays.revert(engine, REPO, "main", request)
+    undone = replays.RevertRequest("main", "somebody", parent_number=1)
+    replays.revert(engine, REPO, "main", undone)
     report_pull_request(engine)
     imports.start_import(engine, REPO, "main", ImportRequest((), "somebody"))
     run_all(world.task_queue, engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
+    namespaces.create(engine, REPO, "main", ("sales",), {})
+    tables.create(engine, REPO, "main", ("sales",), "orders", request())
+    tables.drop(engine, REPO, "main", ("sales",), "orders")
     requests.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
     advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)
     report_tasks(world)
@@ -124,7 +129,7 @@ def kinds_in(room: str) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     is_kind = re.compile(
-        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed|updated|merged|reviewed|commented)"
+        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed|updated|merged|reviewed|commented|committed)"
     )
     return {text for text in texts if is_kind.fullmatch(text)}
 

@@ -253,6 +253,43 @@ def test_a_commit_to_several_tables_changes_all_or_none(engine: Engine) -> None:
     assert properties(load(engine)) == properties(load(engine, "items")) == {"both"}
 
 
+def test_subscribers_learn_which_tables_a_commit_changed(
+    engine: Engine, world: MemoryWorld
+) -> None:
+    first, second = create(engine), create(engine, "other")
+    world.refs.events.clear()
+    commits.commit_tables(
+        *(engine, REPO, "main"),
+        [
+            TableChange(NS, "orders", [], [add(snapshot(7)), set_ref(7)]),
+            TableChange(NS, "other", [{"type": "assert-table-uuid", "uuid": uuid_of(second)}], []),
+        ],
+    )
+    tables.rename(engine, REPO, "main", (NS, "orders"), (NS, "sold"))
+    committed, renamed = world.refs.events
+    now = load(engine, "sold")
+    described = {
+        "is_dropped": False,
+        "metadata_location": now.metadata_location,
+        "table_uuid": uuid_of(first),
+        "schema_id": "0",
+        "snapshot_id": "7",
+    }
+    assert committed.kind == "table_committed"
+    assert committed.detail == {
+        "branch": "main",
+        "tables": [{"table": "sales.orders", **described}],
+    }
+    assert renamed.detail["tables"] == [
+        {"table": "sales.orders", "is_dropped": True},
+        {"table": "sales.sold", **described},
+    ]
+
+
+def uuid_of(table: IcebergTable) -> str:
+    return str(table.metadata["table-uuid"])
+
+
 def test_a_commit_to_several_tables_keeps_what_another_changed_meanwhile(
     engine: Engine, world: MemoryWorld
 ) -> None:
