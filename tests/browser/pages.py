@@ -125,6 +125,7 @@ def prepare(client: lakefs.Client) -> Mapping[str, str]:
         "branches": f"{at}/branches",
         "tags": f"{at}/tags",
         "tags-empty": f"{empty}/tags",
+        "tables-empty": f"{empty}/tables?ref=main",
         "sql": f"{at}/sql?ref=main&query=SELECT%20*%20FROM%20'tables/sales.parquet'",
         "sql-examples": f"{at}/sql?ref=main",
         "compare": f"{at}/compare?ref=main&compare=work",

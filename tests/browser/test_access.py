@@ -182,6 +182,8 @@ REFUSING = (
     "/repositories/{lake}/commits?ref=main",
     "/repositories/{lake}/branches",
     "/repositories/{lake}/tags",
+    "/repositories/{lake}/tables?ref=main",
+    "/repositories/{lake}/table?ref=main&name=sales.orders",
     "/repositories/{lake}/pulls",
     "/repositories/{lake}/actions",
     "/repositories/{lake}/tasks",

@@ -28,6 +28,10 @@ export const links = {
   /** A query of the objects at the ref. */
   sql: (repository: string, ref?: string, query?: string) =>
     inRepository(repository, 'sql', { ref, query }),
+  /** The Iceberg tables at the ref. */
+  tables: (repository: string, ref?: string) => inRepository(repository, 'tables', { ref }),
+  table: (repository: string, ref: string, name: string) =>
+    inRepository(repository, 'table', { ref, name }),
   changes: (repository: string, ref?: string) => inRepository(repository, 'changes', { ref }),
   commits: (repository: string, ref?: string) => inRepository(repository, 'commits', { ref }),
   commit: (repository: string, id: string) => inRepository(repository, `commits/${segment(id)}`),

@@ -52,6 +52,7 @@ export type IconName =
   | 'edit'
   | 'eye'
   | 'table'
+  | 'layers'
   | 'image'
   | 'logout'
   | 'help'

@@ -17,7 +17,7 @@ interface FinderProps {
 }
 
 // The pages whose address shows one ref, which may as well be a commit.
-const OF_A_REF = /^\/repositories\/[^/]+(\/(objects|object|history|commits|sql)?)?\/?$/;
+const OF_A_REF = /^\/repositories\/[^/]+(\/(objects?|history|tables?|commits|sql)?)?\/?$/;
 
 export function RepositoryKeys() {
   const { id: repository } = useRepository();

@@ -31,6 +31,7 @@ export const TABS: readonly Tab[] = [
   { room: 'branches', key: 'b', text: 'Branches', icon: 'branch', href: links.branches },
   { room: 'tags', key: 't', text: 'Tags', icon: 'tag', href: links.tags },
   { room: 'compare', key: 'd', text: 'Compare', icon: 'compare', href: links.compare },
+  { room: 'table', key: 'i', text: 'Tables', icon: 'layers', href: links.tables },
   { room: 'sql', key: 'q', text: 'SQL', icon: 'table', href: links.sql },
   { room: 'pulls', key: 'p', text: 'Pull requests', icon: 'pull', href: links.pulls },
   { room: 'actions', key: 'a', text: 'Actions', icon: 'action', href: links.actions },
