@@ -1,5 +1,6 @@
-"""The Iceberg tables of a ref are found and shown."""
+"""The Iceberg tables of a ref are found, shown, and named where branches are compared."""
 
+from urllib.parse import quote
 from uuid import uuid4
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from tests.browser.visits import session_of
 
 pytestmark = pytest.mark.browser
 
+PATH = "_lakefs_tables/iceberg/namespaces/sales/tables/orders"
 ROWS = pa.table({"id": [1, 2], "city": ["Rome", "Oslo"]})
 
 
@@ -75,6 +77,32 @@ def test_a_broken_metadata_file_and_a_missing_table_are_told(visit, lake):
     expect(page.get_by_role("alert")).to_contain_text("The metadata file of this table is broken")
 
 
+def test_a_comparison_names_the_table_and_the_column_that_a_branch_adds(visit, lake):
+    page = visit.open(f"/repositories/{lake.id}/compare?ref=main&compare=dev")
+    page.get_by_role("button", name="table sales.orders").click()
+    expect(page.get_by_role("heading", name="table sales.orders")).to_be_visible()
+    changes = page.get_by_role("list", name="Changes of the table").get_by_role("listitem")
+    expect(changes.first).to_have_text("+addedColumn 3note string (what the customer wrote)")
+    expect(changes.nth(1)).to_have_text("~changedRecords2 \u2192 4")
+    page.get_by_role("link", name="Open", exact=True).first.click()
+    expect(page.get_by_role("heading", name="sales.orders")).to_be_visible()
+    expect(page.get_by_role("region", name="Columns").get_by_role("row")).to_have_count(3)
+
+
+def test_a_conflict_names_the_table_and_leads_to_both_versions(visit, stack, lake):
+    catalog_of(stack, lake, "main").load_table("sales.orders").append(ROWS)
+    lake.branch("main").commit("Rows")
+    page = visit.open(f"/repositories/{lake.id}/compare?ref=main&compare=dev")
+    page.get_by_role("button", name="Merge…").click()
+    conflict = page.get_by_role("list", name="Conflicts").get_by_role("listitem")
+    expect(conflict).to_contain_text("table sales.orders")
+    conflict.get_by_role("button", name="Show both sides").click()
+    links = conflict.get_by_role("link", name="See the table")
+    expect(links).to_have_count(2)
+    page = visit.open(links.first.get_attribute("href"))
+    expect(page.get_by_role("region", name="Current snapshot")).to_contain_text("Records4")
+
+
 def test_the_rights_to_list_and_read_objects_are_enough(visiting, stack, client, lake):
     auth = client.sdk_client.auth_api
     user = f"reader-{uuid4().hex[:8]}"
@@ -95,7 +123,8 @@ def test_the_rights_to_list_and_read_objects_are_enough(visiting, stack, client,
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_tables_fit_a_telephone_and_keep_nobody_out(visiting, session, lake, scheme):
     visit = visiting(storage_state=session, **{**LOOKS["narrow"], "color_scheme": scheme})
-    for path in ("tables?ref=dev", "table?ref=dev&name=sales.orders"):
+    compared = f"compare?ref=main&compare=dev&object={quote(PATH, safe='')}"
+    for path in ("tables?ref=dev", "table?ref=dev&name=sales.orders", compared):
         page = visit.open(f"/repositories/{lake.id}/{path}")
         assert list(visit.serious_barriers()) == []
         assert page.evaluate(WIDER_BY) <= 0

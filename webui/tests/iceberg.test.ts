@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectText, tableName, tablePath } from '../src/parts/iceberg-names';
+import { tableChanges } from '../src/parts/table-changes';
 import { changedText, readTable } from '../src/parts/table-metadata';
 
 const PLAIN = '_lakefs_tables/iceberg/namespaces/sales/tables/orders';
@@ -179,4 +180,47 @@ test('values of another kind than Iceberg writes are shown as texts', () => {
     ['a', '{"b":[1]}'],
     ['c', 'null'],
   ]);
+});
+
+const changesTo = (changed: object) =>
+  tableChanges(JSON.stringify(metadata), JSON.stringify({ ...metadata, ...changed })).map(
+    ({ type, what, left, right }) => `${type} ${what}: ${left} -> ${right}`,
+  );
+
+test('a column is the same one under another name; another ID is another column', () => {
+  const [id, ...others] = nested.fields;
+  const renamed = { ...nested, fields: [{ ...id, name: 'key', doc: '' }, ...others] };
+  assert.deepEqual(changesTo({ schemas: [renamed] }), [
+    'changed Column 1: id long required (the key) -> key long required',
+    'changed Partitions: bucket[4](id) as id_bucket -> bucket[4](key) as id_bucket',
+  ]);
+  const added = { id: 9, name: 'note', type: 'string', required: false };
+  assert.deepEqual(changesTo({ schemas: [{ ...nested, fields: [...nested.fields, added] }] }), [
+    'added Column 9:  -> note string',
+  ]);
+});
+
+test('snapshots, refs and properties of either side are named', () => {
+  const changed = {
+    snapshots: metadata.snapshots.slice(1),
+    properties: { owner: 'bob', team: 'x' },
+    refs: {},
+    schemas: [{ ...nested, fields: [...nested.fields, { ...nested.fields[0], id: 9 }] }],
+  };
+  assert.deepEqual(changesTo(changed), [
+    'added Column 9:  -> id long required (the key)',
+    'removed Snapshot 7: append, records +0 −0, files +0 −0 -> ',
+    'removed Ref main: branch 8 -> ',
+    'changed Property owner: ann -> bob',
+    'added Property team:  -> x',
+  ]);
+  assert.deepEqual(changesTo({ 'last-updated-ms': 5 }), []);
+});
+
+test('of a new table everything is added, and of a dropped one removed', () => {
+  const text = JSON.stringify(metadata);
+  const types = (before: string, after: string) =>
+    new Set(tableChanges(before, after).map(({ type }) => type));
+  assert.deepEqual(types('', text), new Set(['added']));
+  assert.deepEqual(types(text, ''), new Set(['removed']));
 });

@@ -3,13 +3,15 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client';
 import { type Resource, useResource } from '../../api/resource';
+import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { type Version, versionsOf } from '../../parts/diff/content';
 import { type DiffRow, refsSource } from '../../parts/diff/source';
 import { SelectField } from '../../parts/field';
+import { objectText, tableName } from '../../parts/iceberg-names';
 import type { Heads } from '../../parts/seen';
 import { Notice, Problem } from '../../parts/state';
-import { agoText, countText, shortId, sizeText, visible } from '../../parts/words';
+import { agoText, countText, shortId, sizeText } from '../../parts/words';
 import styles from './conflicts.module.css';
 
 /** Whose object is taken, by path. */
@@ -144,7 +146,7 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li class={`row ${styles.conflict}`}>
-      <span class="grow wrap-anywhere mono">{visible(path)}</span>
+      <span class="grow wrap-anywhere mono">{objectText(path)}</span>
       {isOpen ? (
         <ConflictSides {...sides} />
       ) : (
@@ -155,7 +157,7 @@ function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
       {winner !== undefined && (
         <select
           class={`select ${styles.winner}`}
-          aria-label={`Object to take at ${path}`}
+          aria-label={`Object to take at ${objectText(path)}`}
           value={winner}
           onChange={event => onWinner(event.currentTarget.value as Winner)}
         >
@@ -177,15 +179,26 @@ function ConflictSides({ repository, source, destination, heads, path }: SidesPr
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <span class="spinner" role="status" aria-label="Loading" />;
-  const text = (name: string, { stats }: Version) =>
-    stats
-      ? `${name}: ${sizeText(stats.size_bytes)}, stored ${agoText(stats.mtime)}`
-      : `${name}: deleted`;
+  const table = tableName(path);
+  const side = (name: string, { ref, stats }: Version) =>
+    stats ? (
+      <>
+        {name}: {sizeText(stats.size_bytes)}, stored {agoText(stats.mtime)}{' '}
+        {table && (
+          // The choices so far stay in this window.
+          <a href={links.table(repository, ref, table)} target="_blank" rel="noreferrer">
+            See the table
+          </a>
+        )}
+      </>
+    ) : (
+      `${name}: deleted`
+    );
   return (
     <span class="small quiet">
-      {text(destination, data.left)}
+      {side(destination, data.left)}
       <br />
-      {text(shortId(source), data.right)}
+      {side(shortId(source), data.right)}
     </span>
   );
 }

@@ -7,15 +7,17 @@ import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton, LinkButton } from '../button';
 import { Guard } from '../guard';
+import { objectText, tableName } from '../iceberg-names';
 import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
-import { integerText, sizeText, visible } from '../words';
+import { integerText, sizeText } from '../words';
 import type { TableFiles } from './comparison';
 import { bytesOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
 import styles from './object.module.css';
 import type { DiffRow, DiffSource, Sides } from './source';
+import type { TableTexts } from './table-changes';
 import { TextDiff } from './text';
 import { utf8Text } from './utf8';
 
@@ -54,7 +56,7 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
           tabIndex={-1}
           ref={heading}
         >
-          {visible(path)}
+          {objectText(path)}
         </h2>
         <CopyButton text={path} label="Copy the path" />
         <Button
@@ -120,12 +122,14 @@ interface FactsProps extends SideProps {
 
 function Facts({ repository, path, version, label, isDeleted }: FactsProps) {
   const { stats, ref } = version;
+  const table = tableName(path);
+  const href = table ? links.table(repository, ref, table) : links.object(repository, ref, path);
   return (
     <div class="card">
       <div class="card-head">
         <strong class="grow wrap-anywhere">{label}</strong>
         {stats && (
-          <LinkButton isSmall kind="ghost" icon="eye" href={links.object(repository, ref, path)}>
+          <LinkButton isSmall kind="ghost" icon="eye" href={href}>
             Open
           </LinkButton>
         )}
@@ -184,6 +188,7 @@ function SmallContent({ repository, path, versions }: ContentProps) {
   const [old, text] = [utf8Text(before), utf8Text(after)];
   if (old === undefined || text === undefined)
     return <Notice>The content is not text, so only its facts are compared.</Notice>;
+  if (tableName(path)) return <LateTableChanges before={old} after={text} />;
   return <TextDiff id={name} before={old} after={text} />;
 }
 
@@ -192,6 +197,14 @@ function LateTableDiff(files: TableFiles) {
   const { data, failure, reload } = useResource(['table diff'], () => part(import('./table')));
   if (failure) return <Problem failure={failure} retry={reload} />;
   return data ? <data.TableDiff {...files} /> : <Skeleton />;
+}
+
+function LateTableChanges(texts: TableTexts) {
+  const { data, failure, reload } = useResource(['table changes'], () =>
+    part(import('./table-changes')),
+  );
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  return data ? <data.TableChanges {...texts} /> : <Skeleton />;
 }
 
 function Images({ repository, path, versions }: ContentProps) {

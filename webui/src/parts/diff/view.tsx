@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Pages, useAllPages, usePages } from '../../api/resource';
 import { links } from '../../links';
 import { Button, LinkButton } from '../button';
+import { objectText } from '../iceberg-names';
 import { Icon } from '../icon';
 import { VirtualList } from '../list';
 import { useQuery } from '../query';
@@ -286,7 +287,7 @@ function ObjectRow({ source, row, text, indent, open, rowActions }: ObjectRowPro
           title={visible(row.path)}
           onClick={() => open(row.path)}
         >
-          {visible(text)}
+          {objectText(row.path, text)}
         </button>
       </span>
       {row.size_bytes !== undefined && (

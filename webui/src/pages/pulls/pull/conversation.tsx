@@ -1,11 +1,12 @@
 /** What was said and done about a pull request, in the order of time. */
 
 import { links } from '../../../links';
+import { objectText } from '../../../parts/iceberg-names';
 import { Icon } from '../../../parts/icon';
 import { useRepository } from '../../../parts/repository';
 import { Problem, Skeleton } from '../../../parts/state';
 import { Time } from '../../../parts/time';
-import { shortId, visible } from '../../../parts/words';
+import { shortId } from '../../../parts/words';
 import { type Happening, happenings, type Pull, secondsOf } from '../reviews';
 import { OpinionBadge } from '../status';
 import { CommentBox, CommentCard, type Comments, Said } from './comment';
@@ -38,7 +39,7 @@ export function Conversation({ pull, comments }: { pull: Pull; comments: Comment
                   <>
                     on{' '}
                     <a class="mono" href={links.pullChange(repository, pull.id, each.comment.path)}>
-                      {visible(each.comment.path)}
+                      {objectText(each.comment.path)}
                     </a>
                   </>
                 )
