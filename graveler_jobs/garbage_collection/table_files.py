@@ -13,7 +13,7 @@ Formats: https://iceberg.apache.org/spec/#manifests and `#manifest-lists`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from io import BytesIO
 from typing import Any
@@ -118,14 +118,28 @@ def _of_metadata(content: bytes) -> Iterable[_Name]:
 
 
 def _of_list(content: bytes) -> Iterable[_Name]:
-    return ((FileKind.MANIFEST, each["manifest_path"]) for each in _records(content))
+    records = _records(content, {"manifest_path"})
+    return ((FileKind.MANIFEST, each["manifest_path"]) for each in records)
 
 
 def _of_manifest(content: bytes) -> Iterable[_Name]:
-    for entry in _records(content):
+    for entry in _records(content, {"status", "data_file", "file_path"}):
         if entry["status"] != _DELETED:
             yield FileKind.OTHER, entry["data_file"]["file_path"]
 
 
-def _records(avro: bytes) -> Iterator[Any]:
-    yield from fastavro.reader(BytesIO(avro))
+def _records(avro: bytes, names: Container[str]) -> Iterator[Any]:
+    """Yield the records with the fields of these names only.
+
+    Python has not all values of the others: a partition may have the year 10000.
+    """
+    written: Any = fastavro.reader(BytesIO(avro)).writer_schema
+    yield from fastavro.reader(BytesIO(avro), _with_fields(written, names))
+
+
+def _with_fields(record: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    fields = [{**each} for each in record["fields"] if each["name"] in names]
+    for each in fields:
+        if isinstance(each["type"], dict):
+            each["type"] = _with_fields(each["type"], names)
+    return {**record, "fields": fields}

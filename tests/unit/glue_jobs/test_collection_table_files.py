@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from io import BytesIO
+from typing import Any
 
+import fastavro
 import msgspec
 import pytest
 
@@ -48,6 +51,20 @@ def test_a_manifest_names_what_its_snapshot_has() -> None:
         (FileKind.OTHER, "s3://b/a"),
         (FileKind.OTHER, "s3://b/e"),
     ]
+
+
+def test_a_manifest_may_have_values_that_python_has_not() -> None:
+    named = [{"name": "file_path", "type": "string"}]
+    fields: Any = [
+        {"name": "status", "type": "int"},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "data_file", "type": {"name": "r2", "type": "record", "fields": named}},
+    ]
+    year_10000 = {"status": ADDED, "day": 2_932_897, "data_file": {"file_path": "s3://b/a"}}
+    content = BytesIO()
+    schema = {"name": "manifest_entry", "type": "record", "fields": fields}
+    fastavro.writer(content, fastavro.parse_schema(schema), [year_10000])
+    assert read(content.getvalue(), _of_manifest) == [(FileKind.OTHER, "s3://b/a")]
 
 
 AVRO = manifest({"s3://b/a": ADDED})
