@@ -65,7 +65,7 @@ def alive(named: DataFrame, namespace: str, settings: DeploymentSettings) -> Dat
     is_metadata = F.udf(is_metadata_file, "boolean")
     found = named.where(F.col("address").startswith(TABLES_FOLDER)).where(is_metadata("address"))
     uri = F.concat(F.lit(f"{namespace}/"), F.col("address")).alias("uri")
-    metadata = found.select(uri).dropDuplicates().localCheckpoint()
+    metadata = found.select(uri).localCheckpoint()
     if metadata.isEmpty():
         return found
     of_tables = _named_by(metadata, _of_metadata, settings)
@@ -78,13 +78,13 @@ def alive(named: DataFrame, namespace: str, settings: DeploymentSettings) -> Dat
 
 
 def _of_kind(named: DataFrame, kind: FileKind) -> DataFrame:
-    return named.where(F.col("kind") == kind.value).select("uri").dropDuplicates()
+    return named.where(F.col("kind") == kind.value).select("uri")
 
 
 def _named_by(
     uris: DataFrame, names: Callable[[bytes], Iterable[_Name]], settings: DeploymentSettings
 ) -> DataFrame:
-    """Return what `names` finds in the content of each file."""
+    """Return what `names` finds in the content of each file, which is read once."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         objects = stores(settings).objects
@@ -94,7 +94,10 @@ def _named_by(
                 found = pa.Table.from_pylist(_found(uri, content, names), _NAMED_SCHEMA)
                 yield from found.to_batches(max_chunksize=parquet_files.ROWS_PER_BATCH)
 
-    return uris.mapInArrow(rows, _NAMED).localCheckpoint()
+    # Without a number, Spark gives so few bytes to one task, whatever it takes to read the files.
+    tasks = parquet_files.TASKS_PER_CORE * uris.sparkSession.sparkContext.defaultParallelism
+    each_once = uris.dropDuplicates().repartition(tasks)
+    return each_once.mapInArrow(rows, _NAMED).localCheckpoint()
 
 
 def _found(

@@ -3,15 +3,24 @@
 from pathlib import Path
 
 import pytest
+from pyspark import Accumulator
 from pyspark.sql import SparkSession
 
 from graveler.errors import CorruptDataError
 from graveler.operations import branches
 from graveler.operations.tables import tables
-from tests.support.servers.spark import spark, spark_session
+from graveler_jobs.garbage_collection import table_files
+from graveler_jobs.parquet_files import task_name
+from tests.support.servers.spark import deployment, spark, spark_session
 from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
-from tests.support.worlds.table_files import ADDED, DELETED, EXISTING, WrittenTable
+from tests.support.worlds.table_files import (
+    ADDED,
+    DELETED,
+    EXISTING,
+    WrittenTable,
+    manifest_list,
+)
 
 pytestmark = [pytest.mark.server, *WARNINGS]
 
@@ -79,6 +88,22 @@ def test_what_live_tables_name_stays_and_all_else_of_theirs_goes(lake: Collected
     report = lake.collect()
     assert files(lake) == expected | {foreign}
     assert report.deleted.objects == len(dead)
+
+
+def test_all_cores_read_the_files_of_tables(lake: Collected) -> None:
+    orders = WrittenTable(lake.engine, lake.name, "orders")
+    names = [orders.put(f"metadata/{number}.avro", manifest_list()) for number in range(40)]
+    twice = lake.spark.createDataFrame([(each,) for each in 2 * names], "uri string")
+    readers: Accumulator[int] = lake.spark.sparkContext.accumulator(0)
+
+    def read(_content: bytes) -> list[tuple[str, str]]:
+        readers.add(1)
+        return [("by", task_name())]
+
+    settings = deployment(lake.world).settings
+    tasks = {row.uri for row in table_files._named_by(twice, read, settings).collect()}
+    assert readers.value == len(names), "each file is read once"
+    assert len(tasks) > 1
 
 
 def test_a_table_that_is_registered_again_before_the_sweep_stays(lake: Collected) -> None:
