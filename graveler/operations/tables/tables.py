@@ -143,7 +143,9 @@ def register(
             f"<version>-<uuid>{METADATA_FILE_MARK}"
         )
     check_file(metadata_location)
-    # Before the file is read: a collection may be about to delete it.
+    # No claim of what is no table: a collection ends if it cannot read a claimed file.
+    _registered(repo, metadata_location)
+    # Then the file is read again: a collection may have been about to delete it.
     _claim(repo, metadata_location)
     metadata, value = _registered(repo, metadata_location)
 

@@ -545,6 +545,8 @@ def test_only_metadata_files_of_the_repository_are_registered(engine: Engine) ->
             register(engine, bad)
     with pytest.raises(ForbiddenError):
         register(engine, made.metadata_location or "", forbidden=True)
+    # A collection could not read them.
+    assert not list(engine.refs.claimed_addresses(read_repository(engine, REPO).record))
 
 
 def test_a_damaged_metadata_file_is_an_error(engine: Engine, world: MemoryWorld) -> None:
