@@ -3,7 +3,8 @@
 Theory of operation. An entry keeps a table's metadata file alive, as it keeps any object's data.
 The metadata name a manifest list for each snapshot, a list names manifests, and a manifest names
 files of data and deletes. All these are alive. Executors read each file once, whichever tables,
-branches and commits share it. What cannot be read ends the run: its files could not be kept.
+branches and commits share it. What cannot be read ends the run: its files could not be kept. But a
+table whose metadata file is missing was collected, and names nothing.
 
 A commit to a table replaces one live metadata file by another one. The new one names old files only
 if the one before does, so it makes no difference which of the two a scan sees (ADR 34). All others
@@ -107,6 +108,9 @@ def _found(
         try:
             read = content.result()
         except GoneError as error:
+            # As a branch at an expired commit has it: a collected table, which nobody can read.
+            if names is _of_metadata:
+                return []
             raise CorruptDataError(f"it is missing: {_REMEDY}") from error
         try:
             return [

@@ -141,3 +141,22 @@ def test_a_missing_file_of_a_live_table_ends_the_run_before_it_deletes(lake: Col
         lake.collect()
     assert manifest in str(caught.value)
     assert {*files(lake), *lake.uris("data/")} == before
+
+
+def test_a_branch_of_an_expired_commit_without_its_tables_stops_no_run(lake: Collected) -> None:
+    WrittenTable(lake.engine, lake.name, "kept")
+    orders = WrittenTable(lake.engine, lake.name, "orders")
+    manifest = orders.put_manifest("metadata/m.avro", {orders.put("data/x"): ADDED})
+    orders.add_snapshot(1, orders.put_list("metadata/list.avro", manifest))
+    expired = lake.commit(30 * DAY_S)
+    tables.drop(lake.engine, lake.name, "main", ("sales",), "orders")
+    lake.commit(20 * DAY_S)
+    lake.set_rules(7)
+    lake.grow_old(OLD_S)
+    lake.collect()
+    assert not lake.is_there(location(orders))
+    branches.create(lake.engine, lake.name, name="old", source=expired.id)
+    lake.upload("garbage", "first")
+    lake.upload("garbage", "second")
+    lake.grow_old(OLD_S)
+    assert lake.collect().deleted.objects == 1

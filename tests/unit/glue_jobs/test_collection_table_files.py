@@ -67,6 +67,10 @@ def test_a_manifest_may_have_values_that_python_has_not() -> None:
     assert read(content.getvalue(), _of_manifest) == [(FileKind.OTHER, "s3://b/a")]
 
 
+def test_a_collected_table_names_nothing() -> None:
+    assert read(GoneError("no data"), _of_metadata) == []
+
+
 AVRO = manifest({"s3://b/a": ADDED})
 
 
