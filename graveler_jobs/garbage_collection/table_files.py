@@ -73,7 +73,8 @@ def alive(named: DataFrame, namespace: str, settings: DeploymentSettings) -> Dat
     of_lists = _named_by(_of_kind(of_tables, FileKind.MANIFEST_LIST), _of_list, settings)
     manifests = _of_kind(of_tables.union(of_lists), FileKind.MANIFEST)
     files = of_tables.union(of_lists).union(_named_by(manifests, _of_manifest, settings))
-    inside = files.where(F.col("uri").startswith(f"{namespace}/{TABLES_FOLDER}"))
+    # Also objects in `data/`: PyIceberg adds files where they are.
+    inside = files.where(F.col("uri").startswith(f"{namespace}/"))
     address = F.expr(f"substring(uri, {len(namespace) + 2})").alias("address")
     return inside.select(address)
 

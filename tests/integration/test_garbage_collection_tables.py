@@ -51,7 +51,14 @@ def test_what_live_tables_name_stays_and_all_else_of_theirs_goes(lake: Collected
     kept = {name: orders.put(f"data/{name}") for name in ("added", "existing", "dev", "p=1%20é/x")}
     dead.add(replaced := orders.put("data/replaced"))
     statistics = orders.put("metadata/statistics.puffin")
-    named = {kept["added"]: ADDED, kept["existing"]: EXISTING, kept["p=1%20é/x"]: ADDED}
+    kept["object"] = lake.upload("added where it is")
+    lake.delete("added where it is")
+    named = {
+        kept["object"]: ADDED,
+        kept["added"]: ADDED,
+        kept["existing"]: EXISTING,
+        kept["p=1%20é/x"]: ADDED,
+    }
     # Hadoop's clients name S3 by another scheme.
     named = {uri.replace("s3:", "s3a:"): status for uri, status in named.items()}
     manifest = orders.put_manifest("metadata/m1.avro", {**named, replaced: DELETED})
@@ -82,11 +89,13 @@ def test_what_live_tables_name_stays_and_all_else_of_theirs_goes(lake: Collected
     tables.drop(lake.engine, lake.name, "main", ("sales",), "dropped")
     foreign = f"{lake.namespace}/_iceberg/not-a-table/x"
     lake.objects.put(foreign, b"x", "a/b")
+    expected.remove(kept["object"])
     assert files(lake) == expected | dead | {foreign}
 
     lake.grow_old(OLD_S)
     report = lake.collect()
     assert files(lake) == expected | {foreign}
+    assert lake.is_there(kept["object"])
     assert report.deleted.objects == len(dead)
 
 
