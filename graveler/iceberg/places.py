@@ -160,5 +160,6 @@ def next_version(uri: str) -> int:
 
 def is_in_location(uri: str, location: str) -> bool:
     """Whether the URI is the location, or is below it, by no detour."""
-    below = f"{uri.rstrip('/')}/"
-    return below.startswith(f"{location}/") and not {".", ".."} & set(below.split("/"))
+    whole = f"{uri.removesuffix('/')}/"
+    below = whole.removeprefix(f"{location}/")
+    return below != whole and not {"", ".", ".."} & set(below.split("/")[:-1])

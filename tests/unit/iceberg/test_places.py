@@ -95,6 +95,9 @@ def test_metadata_files_are_numbered() -> None:
         (f"{LOCATION}/../v", False),
         (f"{LOCATION}/./x", False),
         ("s3://bucket/lake", False),
+        (f"{LOCATION}/x/", True),
+        (f"{LOCATION}/x//y", False),
+        (f"{LOCATION}//", False),
     ],
 )
 def test_only_what_is_below_a_location_is_in_it(uri: str, is_in: bool) -> None:
