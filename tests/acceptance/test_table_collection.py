@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import lakefs
@@ -50,25 +50,16 @@ class Tables:
             timeout=60,
         ).raise_for_status()
 
-    def collect(self, *words: str) -> tuple[int, str]:
+    def collect(self) -> None:
         job = ("-m", "graveler_embedded.job", "garbage-collection", "--repository")
-        done = subprocess.run(
-            [sys.executable, *job, self.repository, *words],
-            env={**os.environ, "GRAVELER_DATA": str(self.stack.data)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout + done.stderr
+        environment = {**os.environ, "GRAVELER_DATA": str(self.stack.data)}
+        command = [sys.executable, *job, self.repository]
+        subprocess.run(command, env=environment, capture_output=True, check=True)
 
 
 @pytest.fixture
 def tables(stack: Stack, repository: lakefs.Repository) -> Tables:
     return Tables(stack, repository.id)
-
-
-def of_life(catalogs: Sequence[Catalog]) -> list[list[int]]:
-    return [ids(each) for each in catalogs]
 
 
 def test_what_no_ref_needs_of_tables_is_collected_and_nothing_else(
@@ -92,25 +83,19 @@ def test_what_no_ref_needs_of_tables_is_collected_and_nothing_else(
     orphan = next(iter(tables.files("*/data/*"))).with_name("orphan.parquet")
     orphan.write_bytes(CONTENT)
     refs = [of_ref(each) for each in ("main", "main@", "dev", "dev~1")]
-    before = of_life(refs)
+    before = [ids(each) for each in refs]
     assert before == [[1, 2, 4], [1, 2], [2, 3], [1, 2]]
 
-    young = tables.files()
-    assert tables.collect()[0] == 0
-    assert tables.files() == young
+    there = tables.files()
     tables.grow_old()
-    code, said = tables.collect()
-    assert code == 0, said
-    assert of_life(refs) == before
-    gone = young - tables.files()
+    tables.collect()
+    assert [ids(each) for each in refs] == before
+    gone = there - tables.files()
     assert orphan in gone
     # A metadata file of each commit to a table that the next one replaced, and all of the dropped
     # table: two metadata files, a manifest list, a manifest and data.
     assert len([path for path in gone if path.name.endswith(".metadata.json")]) == 1 + 1 + 2
     assert len(gone) == 8
-
-    # Nothing is garbage now, and the tables can be written.
-    assert "to be deleted       0 objects" in tables.collect()[1]
     on_dev.append(ROWS.slice(1))
     assert ids(of_ref("dev")) == [2, 2, 3]
 
@@ -134,32 +119,8 @@ def test_a_table_dropped_on_one_branch_stays_on_the_other_when_commits_expire(
     main.commit("no table", date=OLD)
     tables.keep_days(7)
     tables.grow_old()
-    code, said = tables.collect()
-    assert code == 0, said
+    tables.collect()
     assert ids(of_ref("dev")) == [1, 1, 2, 2]
     assert len({path.parts[-3] for path in tables.files()}) == 1
     with pytest.raises(NoSuchTableError):
         of_ref("dev").load_table("sales.lost")
-
-
-@pytest.mark.parametrize("damaged", ["*/metadata/*-m0.avro", "*/metadata/snap-*.avro"])
-def test_a_run_that_cannot_read_a_table_s_file_deletes_nothing(
-    catalog: Catalog, tables: Tables, damaged: str
-) -> None:
-    table = catalog.create_table("sales.orders", ROWS.schema)
-    table.append(ROWS)
-    table.append(ROWS)
-    tables.grow_old()
-    path = next(iter(tables.files(damaged)))
-    content = path.read_bytes()
-    before = tables.files()
-    for broken in (content[: len(content) // 2], b"", None):
-        if broken is None:
-            path.unlink()
-        else:
-            path.write_bytes(broken)
-        code, said = tables.collect()
-        assert code == 1
-        assert path.name in said
-        assert "drop the table" in said
-        assert tables.files() | {path} == before
