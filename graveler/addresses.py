@@ -43,10 +43,12 @@ _OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
 
 # RFC 9562 leaves all but the version, 8, and the variant to the maker.
 TABLE_UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-_IN_TABLE_FOLDER = re.compile(f"{TABLES_FOLDER}{TABLE_UUID_PATTERN}/")
+_TABLE_FOLDER = f"{TABLES_FOLDER}{TABLE_UUID_PATTERN}/"
+_IN_TABLE_FOLDER = re.compile(_TABLE_FOLDER)
 
 # Iceberg's Java library refuses metadata files of other names.
 METADATA_FILE_MARK = ".metadata.json"
+METADATA_FILE_PATTERN = rf"{_TABLE_FOLDER}(?:.*/)?[^/]*{re.escape(METADATA_FILE_MARK)}[^/]*"
 
 # Of S3: an MD5 digest or of that form, with the number of parts.
 _ETAG = re.compile("[0-9a-f]{32}(?:-[0-9]+)?")
@@ -109,11 +111,6 @@ def is_partition(folder: str) -> bool:
 def is_in_table_folder(address: str) -> bool:
     """Return whether the address, relative to a namespace, is a table's folder or in one."""
     return _IN_TABLE_FOLDER.match(address) is not None
-
-
-def is_metadata_file(address: str) -> bool:
-    """Return whether the address, relative to a namespace, may be a table's metadata file."""
-    return is_in_table_folder(address) and METADATA_FILE_MARK in address.rpartition("/")[2]
 
 
 def newest_first(uid: str) -> str:

@@ -24,11 +24,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
-from graveler.addresses import is_metadata_file
+from graveler.addresses import METADATA_FILE_PATTERN
 from graveler.aws.settings import DeploymentSettings
 from graveler.errors import CorruptDataError, GoneError, in_file
 from graveler.iceberg.files import FileKind, named_files
-from graveler.layout import TABLES_FOLDER, TABLES_PREFIX
+from graveler.layout import TABLES_PREFIX
 from graveler.operations.tables.metadata import decoded
 from graveler.threads import begun_ahead
 from graveler_jobs import parquet_files
@@ -63,8 +63,7 @@ def alive(named: DataFrame, namespace: str, settings: DeploymentSettings) -> Dat
     Raises:
         CorruptDataError: a file cannot be read, or is not what it should be.
     """
-    is_metadata = F.udf(is_metadata_file, "boolean")
-    found = named.where(F.col("address").startswith(TABLES_FOLDER)).where(is_metadata("address"))
+    found = named.where(F.col("address").rlike(f"(?s)^{METADATA_FILE_PATTERN}$"))
     uri = F.concat(F.lit(f"{namespace}/"), F.col("address")).alias("uri")
     metadata = found.select(uri).localCheckpoint()
     if metadata.isEmpty():

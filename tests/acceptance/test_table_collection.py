@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 import requests
 from pyiceberg.catalog import Catalog
-from pyiceberg.exceptions import NoSuchTableError
 
 from tests.acceptance.test_iceberg import ROWS, catalog, ids, of_ref
 from tests.support.servers.stack import BUCKET, Stack
@@ -62,65 +61,41 @@ def tables(stack: Stack, repository: lakefs.Repository) -> Tables:
     return Tables(stack, repository.id)
 
 
-def test_what_no_ref_needs_of_tables_is_collected_and_nothing_else(
+def test_each_ref_has_its_tables_after_a_collection_and_what_no_ref_needs_is_gone(
     repository: lakefs.Repository,
     catalog: Catalog,
     of_ref: Callable[[str], Catalog],
     tables: Tables,
 ) -> None:
     main = repository.branch("main")
-    table = catalog.create_table("sales.orders", ROWS.schema)
-    table.append(ROWS)
-    main.commit("two rows")
+    for name in ("sales.orders", "sales.on_dev", "sales.nowhere"):
+        catalog.create_table(name, ROWS.schema).append(ROWS)
+    main.commit("three tables", date=OLDER)
     dev = repository.branch("dev").create("main")
-    on_dev = of_ref("dev").load_table("sales.orders")
-    on_dev.append(pa.table({"id": [3], "city": ["Bonn"]}))
-    on_dev.delete("id == 1")
-    dev.commit("on dev")
-    table.append(pa.table({"id": [4], "city": ["Rome"]}))
-    catalog.create_table("sales.dropped", ROWS.schema).append(ROWS)
-    catalog.drop_table("sales.dropped")
+    of_ref("dev").drop_table("sales.nowhere")
+    orders = of_ref("dev").load_table("sales.orders")
+    orders.append(pa.table({"id": [3], "city": ["Bonn"]}))
+    orders.delete("id == 1")
+    dev.commit("two tables", date=OLD)
+    for name in ("sales.on_dev", "sales.nowhere"):
+        catalog.drop_table(name)
+    main.commit("one table", date=OLD)
+    catalog.load_table("sales.orders").append(pa.table({"id": [4], "city": ["Rome"]}))
     orphan = next(iter(tables.files("*/data/*"))).with_name("orphan.parquet")
     orphan.write_bytes(CONTENT)
-    refs = [of_ref(each) for each in ("main", "main@", "dev", "dev~1")]
+    refs = [of_ref(each) for each in ("main", "main@", "dev")]
     before = [ids(each) for each in refs]
-    assert before == [[1, 2, 4], [1, 2], [2, 3], [1, 2]]
+    assert before == [[1, 2, 4], [1, 2], [2, 3]]
 
-    there = tables.files()
-    tables.grow_old()
-    tables.collect()
-    assert [ids(each) for each in refs] == before
-    gone = there - tables.files()
-    assert orphan in gone
-    # A metadata file of each commit to a table that the next one replaced, and all of the dropped
-    # table: two metadata files, a manifest list, a manifest and data.
-    assert len([path for path in gone if path.name.endswith(".metadata.json")]) == 1 + 1 + 2
-    assert len(gone) == 8
-    on_dev.append(ROWS.slice(1))
-    assert ids(of_ref("dev")) == [2, 2, 3]
-
-
-def test_a_table_dropped_on_one_branch_stays_on_the_other_when_commits_expire(
-    repository: lakefs.Repository,
-    catalog: Catalog,
-    of_ref: Callable[[str], Catalog],
-    tables: Tables,
-) -> None:
-    main = repository.branch("main")
-    for name in ("sales.orders", "sales.lost"):
-        catalog.create_table(name, ROWS.schema).append(ROWS)
-    main.commit("tables", date=OLDER)
-    dev = repository.branch("dev").create("main")
-    of_ref("dev").drop_table("sales.lost")
-    of_ref("dev").load_table("sales.orders").append(ROWS)
-    dev.commit("one table", date=OLD)
-    for name in ("sales.orders", "sales.lost"):
-        catalog.drop_table(name)
-    main.commit("no table", date=OLD)
     tables.keep_days(7)
     tables.grow_old()
     tables.collect()
-    assert ids(of_ref("dev")) == [1, 1, 2, 2]
-    assert len({path.parts[-3] for path in tables.files()}) == 1
-    with pytest.raises(NoSuchTableError):
-        of_ref("dev").load_table("sales.lost")
+    assert [ids(each) for each in refs] == before
+    assert ids(of_ref("dev"), "sales.on_dev") == [1, 2]
+    assert not orphan.exists()
+    folders = {path.relative_to(tables.folder).parts[0] for path in tables.files()}
+    assert len(folders) == 2, "none of the table that is nowhere"
+    # Two of three commits to the table on dev, and one to each table on main, were replaced.
+    assert len(tables.files("*/metadata/*.metadata.json")) == 1 + 1 + 1 + 1
+    orders.append(ROWS.slice(1))
+    assert ids(of_ref("dev")) == [2, 2, 3]
