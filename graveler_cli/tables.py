@@ -67,6 +67,10 @@ def tables_at(server: "LakeClient", ref: RefUri, namespace: str = "") -> Iterato
         raise CommandError(f"namespace {namespace!r} does not exist at {ref}: {_remedy(ref)}")
 
 
+class NoSuchTableError(CommandError):
+    """The ref has no such table."""
+
+
 class LoadedTable(Struct, frozen=True, rename="kebab"):
     """A table as the catalog has it."""
 
@@ -93,7 +97,8 @@ def load(server: "LakeClient", ref: RefUri, path: str) -> LoadedTable:
     """Return the table at a path.
 
     Raises:
-        CommandError: it does not exist, or the server refused.
+        NoSuchTableError: it does not exist.
+        CommandError: the server refused.
     """
     from graveler_cli.client import ApiRefusedError  # noqa: PLC0415 - late, like the server
 
@@ -110,8 +115,9 @@ def load(server: "LakeClient", ref: RefUri, path: str) -> LoadedTable:
     except ApiRefusedError as error:
         if not error.text.startswith("Table does not exist"):
             raise
-        line = f"table {shown_name(path)!r} does not exist at {ref}: {_remedy(ref)}"
-        raise error.in_words(line) from error
+        raise NoSuchTableError(
+            f"table {shown_name(path)!r} does not exist at {ref}: {_remedy(ref)}"
+        ) from error
 
 
 def _remedy(ref: RefUri) -> str:

@@ -171,10 +171,7 @@ def _merged(
         )
     except ApiRefusedError as error:
         if is_conflict(error):
-            raise error.in_words(
-                f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
-                "or --resolve decides it"
-            ) from error
+            raise conflict(error, destination, source) from error
         if is_empty(error) and (hint := uncommitted.hint(server, source)):
             raise error.in_words(f"nothing to merge: {hint}") from error
         raise
@@ -183,6 +180,16 @@ def _merged(
 def is_empty(error: ApiRefusedError) -> bool:
     """Return whether a merge was refused because its source has no committed changes."""
     return error.text.endswith("no changes")
+
+
+def conflict(error: ApiRefusedError, destination: object, source: object) -> ApiRefusedError:
+    """Return a conflict with what the server says of it, such as tables, and with the remedy."""
+    # lakeFS's answer to a merge has no message, that of a pull request has details after it.
+    _, _, said = error.message.partition(f"{error.text}: ") if error.text else ("", "", "")
+    return error.in_words(
+        f"conflict found: {said and f'{said}; '}`graveler diff {destination} {source}` shows it, "
+        "and --strategy or --resolve decides it"
+    )
 
 
 def is_conflict(error: ApiRefusedError) -> bool:

@@ -22,6 +22,7 @@ from graveler_cli.commands.merge import (
     MergeOptions,
     MergeResult,
     body_of,
+    conflict,
     headers_of,
     is_conflict,
     is_empty,
@@ -262,11 +263,8 @@ def merge(session: CommandSession, uri: str, pull_id: str, **options: Unpack[Mer
             raise
         pull = _pull(session, repository, pull_id)
         if is_conflict(error):
-            raise error.in_words(
-                f"conflict found: `graveler diff {repository}/{pull.destination_branch} "
-                f"{repository}/{pull.source_branch}` shows it, and --strategy or --resolve "
-                "decides it"
-            ) from error
+            destination = f"{repository}/{pull.destination_branch}"
+            raise conflict(error, destination, f"{repository}/{pull.source_branch}") from error
         source = RefUri(repository.repository, pull.source_branch)
         if hint := uncommitted.hint(session.server, source):
             raise error.in_words(f"nothing to merge: {hint}") from error

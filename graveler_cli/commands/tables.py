@@ -17,6 +17,7 @@ from graveler_cli.session import CommandSession
 from graveler_cli.tables import (
     ROOT,
     MetadataChange,
+    NoSuchTableError,
     changed,
     changes_between,
     column_names,
@@ -219,6 +220,8 @@ def _compared(server: "LakeClient", left: RefUri, right: RefUri, found: Diff) ->
         try:
             before, after = (load(server, ref, found.path).content for ref in (left, right))
             changes = list(changes_between(before, after))
+        except NoSuchTableError:
+            error = "one side dropped it, or both created it"
         except CommandError as refused:  # the other tables are shown nevertheless
             error = refused.message
     return TableDifference(found.type, shown_name(found.path), found.path, changes, error)

@@ -183,7 +183,13 @@ def test_a_conflict_says_how_to_see_and_decide_it(graveler, server):
     server.will_answer({"message": "conflict found"}, status=409)
     server.will_answer(OPEN)
     told = graveler.fails("pr", "merge", *ONE)
-    assert "graveler diff lakefs://foo/main lakefs://foo/dev" in told
+    assert told.startswith("conflict found: `graveler diff lakefs://foo/main lakefs://foo/dev`")
+
+
+def test_a_conflict_names_the_tables_that_the_server_names(graveler, server):
+    server.will_answer({"message": "conflict found", "details": "table a.b"}, status=409)
+    server.will_answer(OPEN)
+    assert graveler.fails("pr", "merge", *ONE).startswith("conflict found: table a.b; `graveler")
 
 
 def test_a_merge_of_nothing_says_what_is_not_committed(graveler, server):

@@ -330,6 +330,14 @@ def test_diff_of_a_table_shows_each_change(graveler, server):
     }
 
 
+def test_diff_says_why_a_conflict_has_no_changes_to_show(graveler, server):
+    server.will_answer(HEADS, page(difference("conflict")), loaded(world.table()))
+    server.will_answer(refused("Table does not exist: sales.orders"), status=404)
+    server.will_answer(*(page(), page()))
+    said = graveler.prints("tables", "diff", "lakefs://lake/main", "lakefs://lake/dev")
+    assert "* conflict sales.orders: one side dropped it, or both created it\n" in said
+
+
 def test_diff_of_a_branch_shows_what_is_not_committed(graveler, server):
     base = world.table()
     answers = page(difference("changed")), loaded(base), loaded(committed(base))
