@@ -32,6 +32,13 @@ ref_argument = partial(
     help="lakefs://REPO/REF; REF is a branch, a tag or a commit, as dev or dev~3.",
     shell_complete=completion.refs,
 )
+other_ref_argument = partial(
+    click.argument,
+    default="",
+    metavar="[REF_URI]",
+    help="The ref with the changes.",
+    shell_complete=completion.refs,
+)
 path_argument = partial(
     click.argument,
     metavar="PATH_URI",
@@ -43,6 +50,9 @@ changed_path_argument = partial(path_argument, help="lakefs://REPO/BRANCH/PATH")
 prefix_option = option("--prefix", default="", help="Show results that begin with this.")
 after_option = option("--after", default="", help="Show results after this value.")
 amount_option = option("--amount", default=AMOUNT_DEFAULT, help="How many results to show.")
+two_way_option = flag(
+    "--two-way", help="Compare the refs with each other, not the second with their base."
+)
 yes_option = flag("--yes", "-y", help="Say yes to all questions.")
 
 parallelism_option = option(

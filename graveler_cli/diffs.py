@@ -9,6 +9,7 @@ from graveler_cli.uris import RefUri
 
 OF_BRANCH = "/repositories/{repository}/branches/{branch}/diff"
 OF_REFS = "/repositories/{repository}/refs/{left}/diff/{right}"
+OF_BASE = "/repositories/{repository}/refs/{right}/merge/{left}"
 
 _CHANGES: dict[str, tuple[str, Color]] = {
     "added": ("+ added", "green"),

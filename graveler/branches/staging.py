@@ -65,6 +65,9 @@ from graveler.names import checksum_tag
 from graveler.open_repository import OpenRepository
 from graveler.ports import Staged, StagedChange
 
+# Makes the event of the values that a change gives to paths; None is a tombstone.
+MakeEvent = Callable[[Mapping[bytes, bytes | None]], Event]
+
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
 # it replaces the token itself.
 _SEAL_PAUSE_S = 0.02
@@ -185,19 +188,20 @@ def stage_in_place(
     path: bytes,
     make: Callable[[bytes | None], bytes | None],
     read: StagedRead | None = None,
+    event: MakeEvent | None = None,
 ) -> None:
     """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
 
     make takes the stored value that readers see (None: no object) and returns the new one (None: a
     tombstone). It is called in each try. The first try uses `read`, if there is one: the store
-    checks that nothing has changed since.
+    checks that nothing has changed since. event makes an event that is stored at the same moment.
 
     Raises:
         NotFoundError: the branch was deleted.
         ContentionError: other writers changed the path or the branch in each try.
         UnknownOutcomeError: the value may have been staged.
     """
-    stage_together(repo, branch, [path], lambda values: {path: make(values[path])}, read)
+    stage_together(repo, branch, [path], lambda values: {path: make(values[path])}, read, event)
 
 
 def stage_together(
@@ -206,7 +210,7 @@ def stage_together(
     paths: Sequence[bytes],
     make: Callable[[Mapping[bytes, bytes | None]], Mapping[bytes, bytes | None]],
     read: StagedRead | None = None,
-    event: Callable[[Mapping[bytes, bytes | None]], Event] | None = None,
+    event: MakeEvent | None = None,
 ) -> None:
     """Stage the new values of distinct paths at one moment, as `stage_in_place` does that of one.
 

@@ -149,7 +149,7 @@ def metadata_file(location: str, version: int, uid: str) -> str:
     return f"{location}/metadata/{version:05d}-{name}{METADATA_FILE_MARK}"
 
 
-_VERSION = re.compile(r".*/([0-9]{1,9})-[^/]*\.metadata\.json")
+_VERSION = re.compile(rf".*/([0-9]{{1,9}})-[^/]*{re.escape(METADATA_FILE_MARK)}")
 
 
 def next_version(uri: str) -> int:

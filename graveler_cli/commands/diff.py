@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import click
 from msgspec import Struct
 
-from graveler_cli import completion, uncommitted
-from graveler_cli.arguments import prefix_option, ref_argument
-from graveler_cli.diffs import OF_BRANCH, OF_REFS, change_line, named_refs
+from graveler_cli import uncommitted
+from graveler_cli.arguments import other_ref_argument, prefix_option, ref_argument, two_way_option
+from graveler_cli.diffs import OF_BASE, OF_BRANCH, OF_REFS, change_line, named_refs
 from graveler_cli.errors import UsageError
 from graveler_cli.grammar import Command, flag
 from graveler_cli.output import CommandOutput
@@ -17,14 +17,8 @@ from graveler_cli.session import CommandSession
 
 @click.command(cls=Command)
 @ref_argument("uri")
-@click.argument(
-    "other_uri",
-    default="",
-    metavar="[REF_URI]",
-    help="The ref with the changes.",
-    shell_complete=completion.refs,
-)
-@flag("--two-way", help="Compare the refs with each other, not the second with their base.")
+@other_ref_argument("other_uri")
+@two_way_option
 @flag("--ahead-behind", help="Only count the commits that each of the two refs has alone.")
 @prefix_option
 def command(
@@ -57,9 +51,8 @@ def command(
     if ahead_behind:
         if prefix or two_way:
             raise UsageError("--ahead-behind counts commits: leave out --prefix and --two-way")
-        template = "/repositories/{repository}/refs/{right}/merge/{left}"
         asked = {"ahead_behind": True}
-        distance = session.server.ask("GET", template, names, Distance, query=asked)
+        distance = session.server.ask("GET", OF_BASE, names, Distance, query=asked)
         session.output.item(distance, lambda each: _distance_lines(each, left.ref, right.ref))
         return
     query = {"prefix": prefix, "type": "two_dot" if two_way else "three_dot"}

@@ -8,10 +8,10 @@ import click
 from msgspec import Struct
 
 from graveler_cli import completion, output, uncommitted
-from graveler_cli.arguments import ref_argument
-from graveler_cli.diffs import OF_BRANCH, OF_REFS, change_line, named_refs
+from graveler_cli.arguments import other_ref_argument, ref_argument, two_way_option
+from graveler_cli.diffs import OF_BASE, OF_BRANCH, OF_REFS, change_line, named_refs
 from graveler_cli.errors import CommandError
-from graveler_cli.grammar import CommandGroup, flag, option
+from graveler_cli.grammar import CommandGroup, option
 from graveler_cli.schemas import Diff, MergeBase
 from graveler_cli.session import CommandSession
 from graveler_cli.tables import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 app = CommandGroup(help="Show the Iceberg tables of a ref, and how they differ.")
 
 _WHOLE = {"added", "removed"}  # differences without changes
-_MERGE = "/repositories/{repository}/refs/{right}/merge/{left}"
 
 table_argument = partial(
     click.argument,
@@ -161,15 +160,9 @@ class TableDifference(Struct, frozen=True, omit_defaults=True):
 
 @app.command("diff")
 @ref_argument("uri")
-@click.argument(
-    "other_uri",
-    default="",
-    metavar="[REF_URI]",
-    help="The ref with the changes.",
-    shell_complete=completion.refs,
-)
+@other_ref_argument("other_uri")
 @table_argument("table", default="", metavar="[TABLE]")
-@flag("--two-way", help="Compare the refs with each other, not the second with their base.")
+@two_way_option
 def diff(session: CommandSession, uri: str, other_uri: str, table: str, *, two_way: bool) -> None:
     """Show which tables differ, as `graveler diff`, and in what; with TABLE, all of one's changes.
 
@@ -192,7 +185,7 @@ def diff(session: CommandSession, uri: str, other_uri: str, table: str, *, two_w
     else:
         first, second, two_way = refs
         names = {"repository": first.repository, "left": first.ref, "right": second.ref}
-        heads = server.ask("GET", _MERGE, names, MergeBase)
+        heads = server.ask("GET", OF_BASE, names, MergeBase)
         names |= {"left": heads.destination_commit_id, "right": heads.source_commit_id}
         query = {"prefix": prefix, "type": "two_dot" if two_way else "three_dot"}
         found = server.each(OF_REFS, names, Diff, query)

@@ -14,6 +14,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
+from graveler.branches.staging import stage_together
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, NoTableError
 from graveler.iceberg.creation import created_by_updates
@@ -35,7 +36,7 @@ from graveler.operations.tables.metadata import (
     read_table,
     written,
 )
-from graveler.operations.tables.places import branch_of_tables, stage_tables
+from graveler.operations.tables.places import branch_of_tables, committed_event
 from graveler.ports import CHANGES_TOGETHER_MAX
 from graveler.times import NS_PER_MS
 
@@ -96,7 +97,8 @@ def commit_tables(
         # are, and so the store checks that they have not changed.
         return {**values, **made} if made else {}
 
-    stage_tables(repo, branch, paths, make, read if len(paths) == 1 else None)
+    single = read if len(paths) == 1 else None
+    stage_together(repo, branch, paths, make, single, committed_event(repo, branch))
     return [tables[path] for path in paths]
 
 

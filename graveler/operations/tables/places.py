@@ -1,11 +1,11 @@
 """The repository, the ref and the branch of a request about tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from graveler.branches.lookup import StagedRead, current_path, in_repository
 from graveler.branches.protection import check_can_stage
-from graveler.branches.staging import stage_together
+from graveler.branches.staging import MakeEvent
 from graveler.branches.views import object_stat, read_value, view_of_ref
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, NotFoundError
@@ -53,24 +53,14 @@ def branch_of_tables(
     raise ForbiddenError(f"{ref!r} is not a branch: its tables can only be read")
 
 
-def stage_tables(
-    repo: OpenRepository,
-    branch: Branch,
-    paths: Sequence[bytes],
-    make: Callable[[Mapping[bytes, bytes | None]], Mapping[bytes, bytes | None]],
-    read: StagedRead | None = None,
-) -> None:
-    """Stage the new values of tables as `stage_together` does, with the event *Table Committed*.
-
-    Raises:
-        GravelerError: as `stage_together`.
-    """
+def committed_event(repo: OpenRepository, branch: Branch) -> MakeEvent:
+    """Return what makes the event *Table Committed* of new values of tables."""
 
     def event(changed: Mapping[bytes, bytes | None]) -> Event:
         tables = [_described(repo, path, value) for path, value in changed.items()]
         return repo.event("table_committed", branch=branch.name, tables=tables)
 
-    stage_together(repo, branch, paths, make, read, event)
+    return event
 
 
 def _described(repo: OpenRepository, path: bytes, value: bytes | None) -> dict[str, object]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from graveler.addresses import METADATA_FILE_MARK
+from graveler.addresses import METADATA_FILE_MARK, relative_address
 from graveler.branches.claims import claim
+from graveler.branches.staging import stage_in_place, stage_together
 from graveler.branches.views import object_stat
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError
@@ -24,7 +25,8 @@ from graveler.operations.tables.metadata import (
     written,
 )
 from graveler.operations.tables.namespaces import check_exists
-from graveler.operations.tables.places import branch_of_tables, stage_tables, value_at
+from graveler.operations.tables.places import branch_of_tables, committed_event, value_at
+from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_MS
 
 # Raises if the caller must not make the metadata file at the URI a table.
@@ -107,7 +109,7 @@ def create(
             raise _already_there(namespace, table)
         return value
 
-    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
+    stage_in_place(repo, branch, path, make, read, committed_event(repo, branch))
     return made
 
 
@@ -144,24 +146,21 @@ def register(
         )
     check_file(metadata_location)
     # No claim of what is no table: a collection ends if it cannot read a claimed file.
-    _registered(repo, metadata_location)
-    # Then the file is read again: a collection may have been about to delete it.
-    _claim(repo, metadata_location)
     metadata, value = _registered(repo, metadata_location)
+    _claim(repo, metadata_location)
+    _stored(repo, metadata_location)  # still: a collection may have been about to delete it
 
     def make(stored: bytes | None) -> bytes:
         if stored is not None and not overwrite:
             raise _already_there(namespace, table)
         return value
 
-    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
+    stage_in_place(repo, branch, path, make, read, committed_event(repo, branch))
     return IcebergTable(metadata_location, metadata)
 
 
 def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:
-    info = repo.engine.objects.head(uri)
-    if info is None:
-        raise InvalidInputError(f"metadata-location {uri!r} does not exist")
+    info = _stored(repo, uri)
     try:
         metadata = decoded(repo.engine.objects.get(uri))
     except InvalidInputError as error:
@@ -172,6 +171,13 @@ def _registered(repo: OpenRepository, uri: str) -> tuple[Document, bytes]:
         raise InvalidInputError(f"metadata-location {uri!r} is not below {location!r}")
     check_files(metadata, location)
     return metadata, value_of(repo, uri, info.size_bytes, info.checksum, described(metadata))
+
+
+def _stored(repo: OpenRepository, uri: str) -> ObjectInfo:
+    info = repo.engine.objects.head(uri)
+    if info is None:
+        raise InvalidInputError(f"metadata-location {uri!r} does not exist")
+    return info
 
 
 def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table: str) -> None:
@@ -190,7 +196,7 @@ def drop(engine: Engine, repository: str, ref: str, namespace: Namespace, table:
             raise no_table(namespace, table)
         return None
 
-    stage_tables(repo, branch, [path], lambda values: {path: make(values[path])}, read)
+    stage_in_place(repo, branch, path, make, read, committed_event(repo, branch))
 
 
 def rename(
@@ -221,12 +227,13 @@ def rename(
         _claim(repo, object_stat(repo.record, old, value).physical_address)
         return {old: None, new: value}
 
-    stage_tables(repo, branch, list(dict.fromkeys([old, new])), make)
+    paths = list(dict.fromkeys([old, new]))
+    stage_together(repo, branch, paths, make, event=committed_event(repo, branch))
 
 
 def _claim(repo: OpenRepository, metadata_location: str) -> None:
     """Keep the metadata file, and what it names, while it gets another name."""
-    claim(repo, [metadata_location.removeprefix(f"{repo.record.storage_namespace}/")])
+    claim(repo, [relative_address(repo.record.storage_namespace, metadata_location)[0]])
 
 
 def _already_there(namespace: Namespace, table: str) -> AlreadyExistsError:
