@@ -24,6 +24,7 @@ from graveler.layout import TABLES_FOLDER
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.messages import Refusal
 from graveler.model import AddressType, Entry
+from graveler.times import NS_PER_S
 
 DATA_PREFIX = "data/"
 
@@ -117,6 +118,15 @@ def newest_first(uid: str) -> str:
     """Return the xid uid with its time running backwards, so that newer ones sort first."""
     raw = decode_xid(uid)
     return encode_xid(_backwards(int.from_bytes(raw[:4], "big")) + raw[4:])
+
+
+def oldest_first(uid: str, time_ns: int) -> str:
+    """Return the xid uid with the Unix time to the nanosecond, so that newer ones sort last.
+
+    As it is made, an xid has the time to the second.
+    """
+    time_s, part_ns = divmod(time_ns, NS_PER_S)
+    return encode_xid(time_s.to_bytes(4, "big") + part_ns.to_bytes(4, "big") + decode_xid(uid)[8:])
 
 
 def _backwards(time_s: int) -> bytes:

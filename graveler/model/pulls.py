@@ -75,7 +75,7 @@ class PullRequest(Struct, frozen=True):
 class PullRequestComment(Struct, frozen=True):
     """A text about a pull request, or about the object at a path of it; b"" if about none.
 
-    id: an xid, so later comments have greater ones, to the second.
+    id: an xid; later comments have greater ones.
     """
 
     id: str

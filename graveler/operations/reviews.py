@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from graveler.addresses import decode_xid
+from graveler.addresses import decode_xid, oldest_first
 from graveler.branches.lookup import in_repository, read_repository, same_branch
 from graveler.branches.request_time import TimeLimit
 from graveler.branches.retries import retry_stale
@@ -135,9 +135,9 @@ def comment(
         check_path(path)
     repo = read_repository(engine, repository)
     pull = read_pull(repo, pull_id)
-    made = PullRequestComment(
-        engine.names.new_uid(), user, engine.clock.now_ns(), text, path or b""
-    )
+    now_ns = engine.clock.now_ns()
+    comment_id = oldest_first(engine.names.new_uid(), now_ns)
+    made = PullRequestComment(comment_id, user, now_ns, text, path or b"")
     about = {"comment_id": made.id, "text": text, "path": made.path.decode("utf-8", "replace")}
     event = pull_event(repo, "pull_request_commented", pull, user, **about)
     engine.refs.create_comment(repo.record, pull_id, made, event)

@@ -1,8 +1,11 @@
 """Reviews and comments of pull requests, and merges that need approvals."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from graveler.aws.system import SystemNames
 from graveler.errors import (
     ForbiddenError,
     InvalidInputError,
@@ -350,6 +353,16 @@ class TestComments:
         page = reviews.comments(engine, REPO, pull.id, "", 2)
         assert page.results == tuple(made[:2])
         assert reviews.comments(engine, REPO, pull.id, page.next_after, 2).results == (made[2],)
+
+    def test_comments_of_one_second_are_in_order_whichever_process_made_them(
+        self, world, engine, pull
+    ):
+        world.clock.step_ns = 1000
+        made = []
+        for _ in range(8):
+            process = replace(engine, names=SystemNames(world.clock))
+            made.append(reviews.comment(process, REPO, pull.id, "bob", "text"))
+        assert reviews.comments(engine, REPO, pull.id, "", 8).results == tuple(made)
 
     def test_a_comment_may_be_about_an_object_and_has_an_event(self, world, engine, pull):
         made = reviews.comment(engine, REPO, pull.id, "bob", "é", "ü".encode())
