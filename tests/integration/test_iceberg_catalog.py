@@ -274,7 +274,6 @@ def test_credentials_are_given_to_those_who_ask(catalog: CatalogClient) -> None:
         "s3.path-style-access": "true",
         "s3.region": "us-east-1",
         **expected,
-        "client.refresh-credentials-endpoint": f"v1/{TABLE}/credentials",
     }
     tag = catalog.ask("GET", TABLE).headers["ETag"]
     # They expire while the table stays as it is.

@@ -30,12 +30,13 @@ class Catalog:
     def __init__(self, client: RestrictedClient) -> None:
         self._client = client
         self.vended: list[tuple[str, str, bool]] = []
+        self.expiring: Mapping[str, str] = {}
         settings = IcebergSettings("eu-west-1")
         self._app = build_app(client.engine, client.accounts, settings, vend=self._vend)
 
     def _vend(self, location: str, who: AuthenticatedUser, *, can_write: bool) -> Mapping[str, str]:
         self.vended.append((location, who.user, can_write))
-        return {"s3.session-token": f"of {who.user}"}
+        return {"s3.session-token": f"of {who.user}", **self.expiring}
 
     def ask(self, method: str, path: str, body: Any = None, *, asks: bool = True) -> Any:
         headers = {"authorization": self._client.authorization}
@@ -78,6 +79,17 @@ def test_credentials_are_for_the_place_of_the_table(catalog: Catalog) -> None:
     assert catalog.vended == [(location, USER, True)] * 2
 
 
+def test_those_that_expire_are_renewed_by_a_library_that_sends_no_header(catalog: Catalog) -> None:
+    """Of those that do not, Iceberg's Java library would ask for others at once."""
+    endpoint = "client.refresh-credentials-endpoint"
+    assert endpoint not in catalog.ask("GET", f"{TABLE}/t")["config"]
+    catalog.expiring = {"s3.session-token-expires-at-ms": "1"}
+    named = catalog.ask("GET", f"{TABLE}/t")["config"][endpoint]
+    assert named == f"v1{TABLE}/t/credentials"
+    (renewed,) = catalog.ask("GET", f"{TABLE}/t/credentials", asks=False)["storage-credentials"]
+    assert renewed["config"].items() >= catalog.expiring.items()
+
+
 def test_a_user_who_may_not_update_the_table_may_only_read_its_files(
     client: RestrictedClient, catalog: Catalog
 ) -> None:
@@ -115,3 +127,14 @@ def test_metadata_that_name_another_place_reach_no_other_place(
     loaded = catalog.ask("GET", f"{TABLE}/t")
     assert [each["prefix"] for each in loaded["storage-credentials"]] == [place]
     assert [location for location, _, _ in catalog.vended] == [place]
+
+
+def test_files_of_what_describes_a_ref_are_read_only(
+    client: RestrictedClient, catalog: Catalog
+) -> None:
+    client.may(allowing(*EVERYWHERE))
+    loaded = catalog.ask("GET", "/namespaces/repo%1Fmain%1Fsystem/tables/objects")
+    ((location, _, can_write),) = catalog.vended
+    assert loaded["metadata"]["location"].startswith(f"{location}/")
+    assert location.endswith("/_iceberg/system")
+    assert not can_write

@@ -20,6 +20,7 @@ from graveler_functions.iceberg.catalog import SEPARATOR, CatalogPlace
 from graveler_functions.iceberg.request import IcebergRequest
 
 _VENDED = "vended-credentials"
+_EXPIRES = "s3.session-token-expires-at-ms"
 
 
 class Identifier(Struct):
@@ -179,11 +180,14 @@ def of_table(
     found: dict[str, Any] = {"metadata": table.metadata, "config": config}
     if table.metadata_location is not None:
         found["metadata-location"] = table.metadata_location
-    credentials = _credentials(request, table, can_write=can_write)
+    gets = _gets_credentials(request)
+    credentials = _credentials(request, table, can_write=can_write) if gets else []
     for each in credentials:
         config |= each["config"]  # clients of earlier versions of the specification read it here
     if credentials:
         found["storage-credentials"] = credentials
+    # Without that time, Iceberg's Java library would ask for others at once.
+    if _EXPIRES in config:
         namespace = quote(SEPARATOR.join(request.levels), safe="")
         config["client.refresh-credentials-endpoint"] = (
             f"v1/namespaces/{namespace}/tables/{quote(name, safe='')}/credentials"
@@ -203,9 +207,9 @@ def _gets_credentials(request: IcebergRequest) -> bool:
 def _credentials(
     request: IcebergRequest, table: IcebergTable, *, can_write: bool
 ) -> list[dict[str, Any]]:
-    """Return credentials of the store for the table's files, if the client asks for them."""
+    """Return credentials of the store for the table's files, if there are any to give."""
     vend = request.services.vend
-    if vend is None or not _gets_credentials(request):
+    if vend is None:
         return []
     # Whoever may write the table's files may have replaced its metadata, and so its location.
     file = table.metadata_location
