@@ -7,7 +7,13 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.parquet import ParquetWriter, int64_column, text_column
+from graveler.parquet import (
+    ParquetWriter,
+    int64_column,
+    map_column,
+    text_column,
+    time_column,
+)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 rows = st.tuples(texts, st.integers(-(2**63), 2**63 - 1))
@@ -53,7 +59,7 @@ def test_the_metadata_tell_the_truth(groups: list[list[tuple[str, int]]]) -> Non
         chunks = [group.column(number) for number in range(2)]
         assert group.total_byte_size == sum(chunk.total_uncompressed_size for chunk in chunks)
         for chunk in chunks:
-            assert (chunk.compression, chunk.data_page_offset) == ("GZIP", end)
+            assert (chunk.compression, chunk.data_page_offset) == ("ZSTD", end)
             end += chunk.total_compressed_size
     assert end + metadata.serialized_size + 8 == len(content)
 
@@ -61,3 +67,29 @@ def test_the_metadata_tell_the_truth(groups: list[list[tuple[str, int]]]) -> Non
 def test_equal_rows_give_equal_bytes() -> None:
     groups = [[("data/a/b", 1), ("data/a/c", 2)]]
     assert written(groups) == written(groups)
+
+
+days_us = st.integers(-(10**15), 10**15)
+labels = st.dictionaries(texts, texts, max_size=3)
+
+
+@given(st.lists(st.lists(st.tuples(days_us, labels), max_size=30), min_size=1, max_size=3))
+def test_times_and_maps_come_back_under_iceberg_s_ids(
+    groups: list[list[tuple[int, dict[str, str]]]],
+) -> None:
+    writer = ParquetWriter()
+    for group in groups:
+        maps = map_column("labels", [row for _, row in group], (2, 3, 4))
+        writer.add_rows([time_column("at", [time_us for time_us, _ in group], 1), maps])
+    table = pq.read_table(BytesIO(writer.finish()))
+    at, labels = table.schema.field("at"), table.schema.field("labels")
+    assert (at.type, str(labels.type)) == (
+        pa.timestamp("us", "UTC"),
+        "map<string, string ('labels')>",
+    )
+    for number, field in enumerate([at, labels, labels.type.key_field, labels.type.item_field], 1):
+        assert not field.nullable
+        assert field.metadata == {b"PARQUET:field_id": str(number).encode()}
+    times_us = table["at"].cast(pa.int64()).to_pylist()
+    rows = zip(times_us, map(dict, table["labels"].to_pylist()), strict=True)
+    assert list(rows) == [row for group in groups for row in group]
