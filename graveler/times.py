@@ -8,6 +8,7 @@ from msgspec import Struct
 
 NS_PER_S: Final = 1_000_000_000
 NS_PER_MS: Final = 1_000_000
+NS_PER_US: Final = 1_000
 
 
 class Moment(Struct, frozen=True):

@@ -61,10 +61,11 @@ class RolePermissions(RoleStatements):
             *self._bucket_keys(),
         ]
 
-    def iceberg(self) -> list[iam.PolicyStatement]:
+    def iceberg(self, tasks_arn: str) -> list[iam.PolicyStatement]:
         """Return the iceberg function's: tables of branches, which it stages and never deletes.
 
-        It commits nothing, and changes no account. Log-ins that fail are counted.
+        It commits nothing, and changes no account. Log-ins that fail are counted. Tasks make the
+        tables that describe large commits.
         """
         return [
             self._refs(_READ_ITEMS, _OF_REPOSITORIES, "ReadRepositories"),
@@ -77,6 +78,7 @@ class RolePermissions(RoleStatements):
             self._objects("ReadObjects", ("s3:GetObject",), self.namespaces),
             self._buckets("FindObjects", ("s3:ListBucket",), self.namespaces),
             self._in_namespaces("WriteData", ("s3:PutObject",), "data/*", "_iceberg/*"),
+            statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
             *self._bucket_keys(),
             *self._vend_credentials(),
         ]
@@ -97,6 +99,7 @@ class RolePermissions(RoleStatements):
             *self._read_lakes(self.settings.dump_place),  # restores read there
             *self._change_branches(queue_arn, slices_arn),
             statement("LeaveToHooks", ("sqs:SendMessage",), [hook_queue_arn]),
+            self._in_namespaces("DescribeObjects", ("s3:PutObject",), "_iceberg/system/*"),
             *self._keep_dumps(),
             *([] if self.settings.has_hook_queue else self._hooks()),
         ]

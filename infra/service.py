@@ -127,8 +127,11 @@ class ServiceStack(Stack):
             self._settings,
             replace(iceberg.SHAPE, reserved=self._settings.iceberg_reserved),
             self._layer,
-            self._permissions.iceberg(),
-            self._storage.table_variables | self._storage.cipher_variables | role,
+            self._permissions.iceberg(self.events.task_queue.queue_arn),
+            self._storage.table_variables
+            | self._storage.cipher_variables
+            | {"GRAVELER_TASK_QUEUE_URL": self.events.task_queue.queue_url}
+            | role,
         )
         if is_vending:
             iceberg.make_files_role(self._permissions, function)

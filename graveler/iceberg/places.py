@@ -35,6 +35,11 @@ _OWN_DIGITS = 12  # 48 bits tell the tables of a path apart
 
 Namespace = tuple[str, ...]
 
+# Each ref has a namespace that nobody writes to, with a table that describes its commit.
+SYSTEM = "system"
+SYSTEM_NAMESPACE: Namespace = (SYSTEM,)
+OBJECTS = "objects"
+
 
 def check_name(name: str, what: str) -> None:
     """Check a table's name, or one level of a namespace; the message calls it `what`.
@@ -114,10 +119,10 @@ def new_uuid(key: bytes, owner: str, path: bytes, own_digits: str) -> str:
     """
     own = own_digits[:_OWN_DIGITS]
     message = b"\0".join([b"iceberg table", owner.encode(), path, own.encode()])
-    return _as_uuid(own + digest(key, message, "sha256").hex())
+    return as_uuid(own + digest(key, message, "sha256").hex())
 
 
-def _as_uuid(digits: str) -> str:
+def as_uuid(digits: str) -> str:
     """Return the hexadecimal digits as a UUID, with its version and variant."""
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
@@ -145,7 +150,7 @@ def metadata_file(location: str, version: int, uid: str) -> str:
 
     PyIceberg finds the version only before a UUID.
     """
-    name = _as_uuid(sha256(uid.encode()).hexdigest())
+    name = as_uuid(sha256(uid.encode()).hexdigest())
     return f"{location}/metadata/{version:05d}-{name}{METADATA_FILE_MARK}"
 
 

@@ -60,6 +60,7 @@ class TaskKind(StrEnum):
     RESTORE_PREFIX = "restore-prefix"
     DELETE_PREFIX = "delete-prefix"
     HOOKS = "hooks"
+    DESCRIBE_OBJECTS = "describe-objects"
 
 
 # The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
@@ -79,6 +80,7 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.RESTORE_PREFIX: "PR",
     TaskKind.DELETE_PREFIX: "PD",
     TaskKind.HOOKS: "HK",
+    TaskKind.DESCRIBE_OBJECTS: "DO",
 }
 
 

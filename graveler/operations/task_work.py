@@ -17,6 +17,15 @@ from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.copying import run_copy
 from graveler.operations.prefixes.restoring import run_restore
 from graveler.operations.tasks.advance import TaskWork
+from graveler.operations.tasks.hold import Hold
+
+
+def _describe(hold: Hold) -> Mapping[str, str]:
+    # Few tasks are of this kind, and the start of a function imports no more than most need.
+    from graveler.operations.tables.system import run_describe  # noqa: PLC0415
+
+    return run_describe(hold)
+
 
 WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.COMMIT: commits.run_commit,
@@ -33,4 +42,5 @@ WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.RESTORE_PREFIX: run_restore,
     TaskKind.DELETE_PREFIX: run_restore,
     TaskKind.HOOKS: run_after,
+    TaskKind.DESCRIBE_OBJECTS: _describe,
 }

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.iceberg.places import Namespace
+from graveler.iceberg.places import SYSTEM_NAMESPACE, Namespace
 
 # A client separates the levels of a namespace in paths and queries by this.
 SEPARATOR = "\x1f"
@@ -39,6 +39,11 @@ class CatalogPlace(Struct, frozen=True):
     def is_in_ref(self) -> bool:
         """Whether it is a namespace of a ref, () included."""
         return bool(self.ref)
+
+    @property
+    def is_system(self) -> bool:
+        """Whether it is the namespace of tables that describe the ref."""
+        return self.namespace == SYSTEM_NAMESPACE
 
 
 class Catalog(Struct, frozen=True):

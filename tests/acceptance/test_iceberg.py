@@ -82,7 +82,7 @@ def test_a_table_s_life(catalog: Catalog) -> None:
     catalog.register_table("sales.again", table.metadata_location)
     catalog.drop_table("sales.again")
     catalog.drop_namespace("sales")
-    assert catalog.list_namespaces() == []
+    assert catalog.list_namespaces() == [("system",)]
 
 
 def test_partitions_and_properties_are_stored(catalog: Catalog) -> None:
@@ -197,6 +197,29 @@ def test_duckdb_creates_writes_and_reads_tables_and_commits_several_at_once(
     assert sorted(ask("SELECT * FROM lake.sales.orders")) == [(1, "Paris"), (3, "Bonn")]
     ask("DROP TABLE lake.sales.numbers")
     assert catalog.list_tables("sales") == [("sales", "orders")]
+
+
+def test_the_objects_of_any_ref_are_asked_for_in_sql(
+    repository: lakefs.Repository,
+    catalog: Catalog,
+    of_ref: Callable[[str], Catalog],
+    duck: duckdb.DuckDBPyConnection,
+) -> None:
+    main = repository.branch("main")
+    for name, label in (("cat", "animal"), ("dog", "animal"), ("oak", "tree")):
+        main.object(f"images/{name}").upload(name.encode() * 3, metadata={"kind": label})
+    main.commit("images")
+    repository.tag("v1").create("main")
+    main.object("images/fir").upload(b"fir", metadata={"kind": "tree"})
+    main.commit("one more")
+    query = "SELECT path, size FROM {} WHERE user_metadata['kind'] = 'tree' ORDER BY path"
+    wanted = [("images/fir", 3), ("images/oak", 9)]
+    assert duck.execute(query.format("lake.system.objects")).fetchall() == wanted
+    assert ("system",) in catalog.list_namespaces()
+    old = of_ref("v1").load_table("system.objects").scan().to_duckdb("old")
+    assert old.execute(query.format("old")).fetchall() == wanted[1:]
+    with pytest.raises(ForbiddenError):
+        catalog.drop_table("system.objects")
 
 
 def test_the_command_line_shows_tables_and_what_a_branch_changes_in_them(

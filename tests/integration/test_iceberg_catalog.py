@@ -16,8 +16,10 @@ from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient
 from tests.support.clients.catalog import ALL, OF_MAIN, CatalogClient, fault
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.worlds.iceberg_tables import request
+from tests.support.worlds.task_scenarios import IMPATIENT
 
 TABLE = "namespaces/sales/tables/orders"
+SYSTEM_TABLE = "namespaces/system/tables/objects"
 PROPERTY = {"action": "set-properties", "updates": {"new": "set"}}
 COMMIT = {"requirements": [], "updates": [PROPERTY]}
 
@@ -134,8 +136,9 @@ def test_repositories_and_refs_are_namespaces(catalog: CatalogClient) -> None:
 
     assert children() == [["repo"]]
     assert children("repo") == [["repo", "main"]]
-    assert children("repo\x1fmain") == [["repo", "main", "sales"]]
-    for namespace in ("repo", "repo%1Fmain", "repo%1Fmain%1Fsales"):
+    in_main = [["repo", "main", "sales"], ["repo", "main", "system"]]
+    assert children("repo\x1fmain") == in_main
+    for namespace in ("repo", "repo%1Fmain", "repo%1Fmain%1Fsales", "repo%1Fmain%1Fsystem"):
         assert catalog.ask("HEAD", f"namespaces/{namespace}", below=ALL).status == 204
     for namespace in ("none", "repo%1Fnone", "repo%1Fmain%1Fnone"):
         assert catalog.ask("HEAD", f"namespaces/{namespace}", below=ALL).status == 404
@@ -533,3 +536,51 @@ def test_each_operation_needs_its_rights_and_no_other(
 
 def test_every_operation_has_a_row_of_needs() -> None:
     assert len({each[:2] for each in _needs()}) == len(OPERATIONS)
+
+
+# What describes a ref
+
+
+def test_the_objects_of_a_ref_are_a_table_for_whoever_may_list_them(catalog: CatalogClient) -> None:
+    read = ("catalog:ReadTable", "arn:lakefs:catalog:::table/repo/system/objects")
+    listing = ("fs:ListObjects", "arn:lakefs:fs:::repository/repo")
+    restricted = RestrictedClient(catalog.api)
+    limited = CatalogClient(restricted)
+    for right in (read, listing):
+        restricted.may(*EVERYTHING, denying(right))
+        assert fault(limited.ask("GET", SYSTEM_TABLE)) == (403, "ForbiddenException")
+    restricted.may(allowing(read, listing))
+    (snapshot,) = limited.ask("GET", SYSTEM_TABLE).json["metadata"]["snapshots"]
+    assert snapshot["summary"]["total-records"] == "0"
+    assert limited.ask("HEAD", SYSTEM_TABLE).status == 204
+
+
+def test_a_table_that_a_task_still_makes_is_asked_for_again(api: ApiClient) -> None:
+    api.upload("a", b"1")
+    api.commit()
+    api.leave_to_tasks(IMPATIENT)
+    catalog = CatalogClient(api)
+    reply = catalog.ask("GET", SYSTEM_TABLE)
+    assert fault(reply) == (429, "TooManyRequestsException")
+    assert "retry-after" in {name.lower() for name in reply.headers}
+    assert catalog.ask("HEAD", SYSTEM_TABLE).status == 204
+    api.run_tasks()
+    assert catalog.ask("GET", SYSTEM_TABLE).status == 200
+
+
+def test_what_describes_a_ref_cannot_be_written(catalog: CatalogClient) -> None:
+    catalog.table()
+    body = {**request(), "name": "other"}
+    for method, path, sent in [
+        ("POST", "namespaces", {"namespace": ["system"]}),
+        ("POST", "namespaces/system/tables", body),
+        ("POST", SYSTEM_TABLE, COMMIT),
+        ("DELETE", SYSTEM_TABLE, None),
+        ("DELETE", "namespaces/system", None),
+    ]:
+        assert fault(catalog.ask(method, path, sent)) == (403, "ForbiddenException")
+    assert catalog.ask("GET", "namespaces/system/tables").json["identifiers"] == [
+        {"namespace": ["system"], "name": "objects"}
+    ]
+    none = catalog.ask("GET", "namespaces/system/tables/none")
+    assert fault(none) == (404, "NoSuchTableException")

@@ -79,7 +79,7 @@ def commit_tables(
             f"a commit changes 1 to {CHANGES_TOGETHER_MAX} tables, each once, not {len(changes)}"
         )
     paths = list(by_path)
-    repo, branch, read = branch_of_tables(engine, repository, ref, paths[0])
+    repo, branch, read = branch_of_tables(engine, repository, ref, *paths)
     tables: dict[bytes, IcebergTable] = {}
     # A try that failed because of something else has written the same file already.
     known: dict[tuple[bytes, bytes | None], tuple[IcebergTable, bytes | None]] = {}

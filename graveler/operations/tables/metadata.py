@@ -4,7 +4,7 @@ A metadata file is never replaced: each commit writes a new one, and then stages
 it. A file that no entry names is the rest of a lost race or of a crash.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -64,11 +64,20 @@ def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> IcebergTable
         raise InvalidInputError(
             f"the object at {path.decode(errors='replace')!r} is not a table of this catalog"
         )
-    uri = found.physical_address
+    return read_file(repo, found.physical_address, lambda: read_content(repo.engine, found).content)
+
+
+def read_file(repo: OpenRepository, uri: str, read: Callable[[], bytes]) -> IcebergTable:
+    """Return the table of the metadata file at the URI, which `read` returns.
+
+    Raises:
+        GoneError: the metadata file does not exist any more.
+        CorruptDataError: it is no metadata file.
+    """
     known = repo.engine.tables.get(uri)
     if known is not None:
         return IcebergTable(uri, known)
-    content = read_content(repo.engine, found).content
+    content = read()
     try:
         table = IcebergTable(uri, decoded(content))
     except InvalidInputError as error:

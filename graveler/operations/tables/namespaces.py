@@ -20,6 +20,9 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.iceberg.places import (
+    OBJECTS,
+    SYSTEM,
+    SYSTEM_NAMESPACE,
     Namespace,
     children_folder,
     marker_path,
@@ -53,7 +56,17 @@ def list_namespaces(
         InvalidInputError: a name or the ref is malformed.
         NotFoundError: the repository, the ref or the parent does not exist.
     """
-    return _names_in(engine, repository, ref, children_folder(parent), parent, after, amount)
+    found = _names_in(engine, repository, ref, children_folder(parent), parent, after, amount)
+    return found if parent else _with_system(found, amount)
+
+
+def _with_system(found: Page[str], amount: int) -> Page[str]:
+    """Return a page of the root, with the namespace `system` at the end of the last one."""
+    names = tuple(name for name in found.results if name != SYSTEM)
+    if found.has_more:
+        return Page(names, found.next_after)
+    # The page that follows a full one has no other name.
+    return Page((*names, SYSTEM)) if len(names) < amount else Page(names, names[-1])
 
 
 def list_tables(
@@ -65,6 +78,9 @@ def list_tables(
         InvalidInputError: a name or the ref is malformed.
         NotFoundError: the repository, the ref or the namespace does not exist.
     """
+    if namespace == SYSTEM_NAMESPACE:
+        check_exists(engine, repository, ref, namespace)
+        return Page((OBJECTS,))
     folder = tables_folder(namespace)
     return _names_in(engine, repository, ref, folder, namespace, after, amount)
 
@@ -95,13 +111,14 @@ def _names_in(
 
 
 def check_exists(engine: Engine, repository: str, ref: str, namespace: Namespace) -> None:
-    """Check that the ref has the namespace; the root is always there.
+    """Check that the ref has the namespace; the root and `system` are always there.
 
     Raises:
         InvalidInputError: a name or the ref is malformed.
         NotFoundError: the repository, the ref or the namespace does not exist.
     """
-    if not _has_any(engine, repository, ref, namespace) and namespace:
+    is_always_there = namespace in ((), SYSTEM_NAMESPACE)
+    if not _has_any(engine, repository, ref, namespace) and not is_always_there:
         raise _no_namespace(namespace)
 
 
@@ -118,6 +135,8 @@ def properties_of(engine: Engine, repository: str, ref: str, namespace: Namespac
     """
     path = marker_path(namespace)
     repo, stored = value_at(engine, repository, ref, path)
+    if namespace == SYSTEM_NAMESPACE:
+        return {}
     if stored is None:
         check_exists(engine, repository, ref, namespace)
     return _read(repo, path, stored)

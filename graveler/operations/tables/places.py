@@ -9,10 +9,12 @@ from graveler.branches.staging import MakeEvent
 from graveler.branches.views import object_stat, read_value, view_of_ref
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, NotFoundError
-from graveler.iceberg.places import name_of
+from graveler.iceberg.places import SYSTEM, SYSTEM_NAMESPACE, name_of, namespace_folder
 from graveler.model import Branch, Event
 from graveler.names import is_branch_name
 from graveler.open_repository import OpenRepository
+
+_SYSTEM_FOLDER = namespace_folder(SYSTEM_NAMESPACE)
 
 
 def value_at(
@@ -32,18 +34,21 @@ def value_at(
 
 
 def branch_of_tables(
-    engine: Engine, repository: str, ref: str, path: bytes
+    engine: Engine, repository: str, ref: str, path: bytes, *others: bytes
 ) -> tuple[OpenRepository, Branch, StagedRead | None]:
-    """Return the repository and the branch, if tables may be changed there.
+    """Return the repository and the branch, if the paths of tables may be changed there.
 
     Returns:
-        As the third, the change that is staged at the path, as `current_path` returns it.
+        As the third, the change that is staged at the first path, as `current_path` returns it.
 
     Raises:
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the ref does not exist.
-        ForbiddenError: the ref is no branch, the branch is protected, or the repository read-only.
+        ForbiddenError: a path is in the namespace `system`, the ref is no branch, the branch is
+            protected, or the repository read-only.
     """
+    if any(each.startswith(_SYSTEM_FOLDER) for each in (path, *others)):
+        raise ForbiddenError(f"namespace {SYSTEM!r} can only be read: take another name")
     if is_branch_name(ref):
         with suppress(NotFoundError):
             repo, branch, read = current_path(engine, repository, ref, path)

@@ -214,7 +214,7 @@ def rename(
         GravelerError: the others of `create`.
     """
     old, new = table_path(*source), table_path(*destination)
-    repo, branch, _ = branch_of_tables(engine, repository, ref, old)
+    repo, branch, _ = branch_of_tables(engine, repository, ref, old, new)
     check_exists(engine, repository, ref, destination[0])
 
     def make(values: Mapping[bytes, bytes | None]) -> Mapping[bytes, bytes | None]:

@@ -27,6 +27,7 @@ TASK_NEEDS: Mapping[TaskKind, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     TaskKind.RESTORE: (RESTORE_ACTIONS, RESTORE_ACTIONS),
     TaskKind.PREPARE_COMMITS: ((Action.PREPARE_COMMITS,), (Action.PREPARE_COMMITS,)),
     TaskKind.HOOKS: ((Action.READ_ACTION,), (Action.READ_ACTION,)),
+    TaskKind.DESCRIBE_OBJECTS: ((Action.LIST_OBJECTS,), (Action.LIST_OBJECTS,)),
     TaskKind.COPY_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
     TaskKind.MOVE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
     TaskKind.RESTORE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),

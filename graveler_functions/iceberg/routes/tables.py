@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from graveler.access.actions import Action
 from graveler.access.needs import Permission
-from graveler.access.resources import namespace_arn
+from graveler.access.resources import namespace_arn, repository_arn
 from graveler.errors import InvalidInputError
 from graveler.iceberg.places import location_of
 from graveler.iceberg.shapes import Document, field
-from graveler.operations.tables import namespaces, tables
+from graveler.operations.tables import namespaces, system, tables
 from graveler.operations.tables.metadata import IcebergTable
 from graveler_functions.http import answers
 from graveler_functions.http.answers import ApiAnswer
@@ -75,11 +75,21 @@ def _with_snapshots_of_refs(metadata: Document) -> Document:
 def _loaded(request: IcebergRequest) -> IcebergTable:
     place = request.table_place
     request.require_on_table(Action.READ_TABLE, place, request.table)
-    return tables.load(request.engine, *place.parts, request.table)
+    if not place.is_system:
+        return tables.load(request.engine, *place.parts, request.table)
+    # Its rows are what a listing of objects shows.
+    arn = repository_arn(place.repository)
+    request.rights.require(Permission(Action.LIST_OBJECTS, arn))
+    return system.load(request.engine, place.repository, place.ref, request.table, request.who.user)
 
 
 def has_table(request: IcebergRequest) -> ApiAnswer:
-    _loaded(request)
+    place = request.table_place
+    if place.is_system:
+        request.require_on_table(Action.READ_TABLE, place, request.table)
+        system.check_exists(request.engine, place.repository, place.ref, request.table)
+    else:
+        _loaded(request)
     return answers.empty()
 
 
@@ -196,7 +206,8 @@ def of_table(
 
 
 def _may_write(request: IcebergRequest) -> bool:
-    return request.may_on_table(Action.UPDATE_TABLE, request.table_place, request.table)
+    place = request.table_place
+    return not place.is_system and request.may_on_table(Action.UPDATE_TABLE, place, request.table)
 
 
 def _gets_credentials(request: IcebergRequest) -> bool:

@@ -16,6 +16,7 @@ from graveler.imports.request import ImportRequest
 from graveler.model import CommitID, Event
 from graveler.model.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
 from graveler.model.pulls import PullRequestUpdate, ReviewVerdict
+from graveler.model.tasks import TaskKind
 from graveler.operations import (
     branches,
     commits,
@@ -136,6 +137,10 @@ def kinds_in(room: str) -> set[str]:
 
 def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_has_every_kind_of_task() -> None:
+    assert set(SCHEMA["$defs"]["task_fields"]["properties"]["task_kind"]["enum"]) == set(TaskKind)
 
 
 def test_every_event_has_its_example() -> None:
