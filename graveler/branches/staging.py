@@ -244,11 +244,14 @@ def stage_together(
             made = {**hiding, **make(values)}
             if not made:
                 return
+            new = {path: value for path, value in made.items() if value != values[path]}
+            # What an earlier try made has its event.
+            untold = {path: value for path, value in new.items() if own.get(path) != Staged(value)}
             repo.engine.staging.stage_if(
                 repo.record,
                 current,
                 [StagedChange(path, value, staged.get(path)) for path, value in made.items()],
-                event and event({p: value for p, value in made.items() if value != values[p]}),
+                event(untold) if event and untold else None,
             )
             has_moved = confirm_conditional(repo, current, list(made.items()))
             # Over a path that was staged before, no merge can have moved the head.

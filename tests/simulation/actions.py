@@ -37,6 +37,7 @@ from tests.simulation.dumping import DUMP_ACTIONS
 from tests.simulation.exporting import EXPORT_ACTIONS
 from tests.simulation.pulling import PULL_ACTIONS, PULL_MERGES
 from tests.simulation.schedule import Op
+from tests.simulation.tables import TABLE_ACTIONS
 from tests.simulation.worlds import (
     COPY,
     DESCRIBED,
@@ -192,8 +193,8 @@ def _commit_empty(actor: "Actor", op: Op) -> str:
     return commits.commit(actor.engine, REPO, op.branch, request).id
 
 
-def _merge(actor: "Actor", op: Op) -> str:
-    request = merges.MergeRequest(_COMMITTER, f"#{op.id}", strategy="source-wins")
+def _merge(actor: "Actor", op: Op, strategy: str = "source-wins") -> str:
+    request = merges.MergeRequest(_COMMITTER, f"#{op.id}", strategy=strategy)
     return merges.merge(actor.engine, REPO, actor.ref(op), op.branch, request).id
 
 
@@ -334,6 +335,7 @@ ACTIONS: dict[str, Action] = {
     "commit": Action(_commit, "commit", "branch"),
     "commit_empty": Action(_commit_empty, "commit", "branch"),
     "merge": Action(_merge, "move", "branch"),
+    "merge_if_apart": Action(partial(_merge, strategy=""), "move", "branch"),
     "revert": Action(_revert, "move", "branch"),
     "cherry_pick": Action(_cherry_pick, "move", "branch"),
     "commit_by_task": Action(task_actions.commit_by_task, "commit", "branch"),
@@ -383,6 +385,7 @@ ACTIONS: dict[str, Action] = {
     **{name: Action(do) for name, do in ACCESS_ACTIONS.items()},
     **{name: Action(do) for name, do in PULL_ACTIONS.items()},
     **{name: Action(do, "move", "branch") for name, do in PULL_MERGES.items()},
+    **{name: Action(do) for name, do in TABLE_ACTIONS.items()},
     "copy_across": Action(copy_across, "write"),
     **{name: Action(do) for name, do in COLLECTION_ACTIONS.items()},
 }

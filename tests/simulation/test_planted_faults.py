@@ -81,6 +81,17 @@ def _move_over_edits(world) -> None:
     )
 
 
+def _stage_tables_one_by_one(world) -> None:
+    """A commit to several tables is not one transaction."""
+
+    def apart(real, repository, branch, changes, event):
+        for change in changes:
+            real(repository, branch, [change], event)
+            event = None
+
+    world.plant("staging.stage_if", apart)
+
+
 @pytest.mark.parametrize(
     ("plant", "mix", "kind"),
     [
@@ -90,6 +101,7 @@ def _move_over_edits(world) -> None:
         (_give_a_tag_the_name_of_a_branch, "tags", "name"),
         (_delete_whichever_tag, "tags", "event"),
         (_move_over_edits, "imports", "linearizable"),
+        (_stage_tables_one_by_one, "tables", "table"),
         # Found later.
         *(
             pytest.param(*fault, marks=pytest.mark.long)

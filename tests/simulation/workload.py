@@ -234,6 +234,13 @@ MIXES: dict[str, Mix] = {
         "dev",
         paths=PATHS[1:],
     ),
+    "tables": Mix(
+        "append append append append_to_both append_to_both read_tables read_tables commit commit"
+        " commit merge_if_apart merge_if_apart seal clean_up upload",
+        "with_tables",
+        longest=5,
+        lives="",
+    ),
     "access": Mix(
         "use_right use_right use_right use_right use_right withdraw_right withdraw_right"
         " grant_right grant_all nap nap nap",
@@ -275,6 +282,7 @@ DEFAULT_MIXES = (
 # What operations refer to.
 _REFS = {
     "merge": ("dev", "main", "d1", "c1"),
+    "merge_if_apart": ("dev", "main"),
     "start_merge": ("dev", "dev", "d1"),
     "merge_by_task": ("dev", "dev", "d1"),
     "revert_by_task": ("c2", "dev", "main"),

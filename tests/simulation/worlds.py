@@ -30,10 +30,12 @@ from graveler.operations import (
 )
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from graveler.operations.tables import namespaces, tables
 from graveler.retention.rules import make_rules
 from tests.simulation.database import SimulatedWorld, drawn_ids, simulated_world
 from tests.support.checks.linearizability import Operation, Value
 from tests.support.fakes.dynamodb.choices import Choices
+from tests.support.worlds.iceberg_tables import request
 
 REPO = "lake"
 COPY, COPIED_TAG = "copy", "v1"
@@ -44,6 +46,7 @@ EXPORTED = "s3://out/dev"
 # Staged as the first bytes of an object that repeats them.
 DESCRIBED, DESCRIBED_BYTES, DESCRIBED_TIMES = "s3://elsewhere/object", 5, 10
 PATHS = (b"a", b"b", b"c")
+TABLES_NAMESPACE, TABLE_NAMES = ("sales",), ("orders", "items")
 ACTIONS_PATH = b"_lakefs_actions/check.yaml"
 _ACTIONS = """name: check
 on: {pre-commit: {}, pre-merge: {}, post-commit: {}, post-merge: {}}
@@ -297,6 +300,19 @@ def _fill_prefixes(start: Start) -> None:
         _stage(start, path, "8")
 
 
+def with_tables() -> Start:
+    """As plain; both branches have two empty tables."""
+    start = plain()
+    engine = start.world.engine()
+    namespaces.create(engine, REPO, "main", TABLES_NAMESPACE, {})
+    for name in TABLE_NAMES:
+        tables.create(engine, REPO, "main", TABLES_NAMESPACE, name, request())
+    _commit(engine, "main", "tables")
+    ours = merges.MergeRequest("start", strategy="source-wins")
+    merges.merge(engine, REPO, "main", "dev", ours)
+    return start
+
+
 def importing() -> Start:
     """As sliced; some objects wait to be imported."""
     start = sliced()
@@ -347,7 +363,7 @@ WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
         *(plain, crossed, protected, staged, restaged, sliced, asked, guarded),
-        reviewed,
+        *(reviewed, with_tables),
         *(prefixed, prefixed_expiring, importing),
         *(sliced_staged, exported, exporting, expiring, expiring_later, foreign, nested, dumped),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -378,6 +379,18 @@ def test_a_commit_that_a_merge_made_needless_does_not_hide_the_merge(
     with_source(engine, "ours", "merged")
     change(beside_a_merge(world), "ours")
     assert properties(load(engine)) == {"ours", "merged"}
+
+
+def test_subscribers_learn_once_of_what_a_merge_missed(engine: Engine, world: MemoryWorld) -> None:
+    create(engine)
+    with_source(engine, "merged")
+    create(engine, "items", "source")
+    commit(engine, "source")
+    world.refs.events.clear()
+    tables.create(beside_a_merge(world), REPO, "main", NS, "other", request())
+    (created,) = [each for each in world.refs.events if each.kind == "table_committed"]
+    assert created.detail["tables"] == [ANY]
+    assert names(engine) == ("items", "orders", "other")
 
 
 @pytest.mark.parametrize("count", [0, 97])
