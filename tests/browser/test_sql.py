@@ -90,3 +90,11 @@ def test_a_mistake_is_pointed_at_and_a_query_can_be_stopped(visit, lake):
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text("The query is stopped.")).to_be_visible()
+
+
+def test_the_objects_of_a_ref_are_a_table(visit, lake):
+    page = visit.open(f"/repositories/{lake}/sql?ref=main")
+    page.get_by_role("button", name="The largest objects").click()
+    expect(cells(page).first).to_have_text("trips.parquet")
+    ask(page, "SELECT count(*) FROM 'system.objects' WHERE path LIKE '%.csv'")
+    expect(cells(page)).to_have_text(["1"])

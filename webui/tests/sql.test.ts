@@ -581,6 +581,24 @@ async function lakeRows(query: string, contents: Record<string, string>) {
   return result.rows;
 }
 
+test('all objects are a table', async () => {
+  const seen = serve(({ target }) => {
+    if (target.includes('/commits')) return json({ results: [{ id: 'c0' }] });
+    const number = target.includes('after=1') ? 2 : 1;
+    const metadata = { label: `n${number}` };
+    const object = { path: `${number}`, size_bytes: 2 ** 40, mtime: 1_700_000_000, metadata };
+    return json({ results: [object], pagination: { has_more: number < 2, next_offset: '1' } });
+  });
+  const query = "SELECT path, size, user_metadata ->> 'label', last_modified FROM 'system.objects'";
+  const result = await runQuery(query, new Lake({ repository: 'lake', ref: 'main' }, () => {}));
+  const time = '2023-11-14 22:13:20';
+  assert.deepEqual(result.rows, [
+    ['1', '1099511627776', 'n1', time],
+    ['2', '1099511627776', 'n2', time],
+  ]);
+  assert.match(seen.at(-1)?.target ?? '', /refs\/c0\/objects\/ls.*after=1/);
+});
+
 test('an object whose name looks like a glob is itself', async () => {
   const contents = { 'a1.csv': 'n\n1\n', 'a[1].csv': 'n\n2\n' };
   assert.deepEqual(await lakeRows("SELECT n FROM 'a[1].csv'", contents), [['2']]);

@@ -3,8 +3,8 @@
 import { answerOf, apiRead } from '../../api/cache';
 import { eachPage } from '../../api/objects';
 import { useResource } from '../../api/resource';
-import { firstRows, formatOf, quoted } from '../../parts/sql/names';
-import { Empty, Problem, Skeleton } from '../../parts/state';
+import { firstRows, formatOf, OBJECTS, quoted } from '../../parts/sql/names';
+import { Problem, Skeleton } from '../../parts/state';
 import styles from './examples.module.css';
 
 interface ExamplesProps {
@@ -13,14 +13,17 @@ interface ExamplesProps {
   onChoose: (query: string) => void;
 }
 
-/** Return queries of the first table, with what each shows; none if there is no table. */
+/** Return queries of the objects and of the first table, if there is one, with what each shows. */
 async function examplesOf(repository: string, at: string, signal: AbortSignal) {
   const path = await firstTable(repository, at, signal);
-  if (path === undefined) return [];
+  const largest = `SELECT path, size FROM ${quoted(OBJECTS)} ORDER BY size DESC LIMIT 100`;
+  const objects: [title: string, query: string] = ['The largest objects', largest];
+  if (path === undefined) return [objects];
   const examples: [title: string, query: string][] = [
     ['The first rows', firstRows(path)],
     ['How many rows', `SELECT count(*) FROM ${quoted(path)}`],
     ['Columns and their types', `DESCRIBE ${quoted(path)}`],
+    objects,
   ];
   const query = { amount: 2 };
   const branches = apiRead('/repositories/{repository}/branches', { path: { repository }, query });
@@ -45,12 +48,6 @@ export function Examples({ repository, at, onChoose }: ExamplesProps) {
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <Skeleton lines={3} />;
-  if (!data.length)
-    return (
-      <Empty icon="table" title="There is no table here yet">
-        Queries read .parquet, .csv, .tsv, .jsonl and .ndjson objects that are committed.
-      </Empty>
-    );
   return (
     <section class="stack tight" aria-label="Examples">
       <h2 class="small quiet">Examples</h2>

@@ -3,6 +3,9 @@
 import { Failure } from '../../api/client';
 import type { Place } from '../../api/objects';
 
+/** The name of the table of all objects: no object of that name is a table. */
+export const OBJECTS = 'system.objects';
+
 const ADDRESS = /^lakefs:\/\/([^/]+)\/([^/]+)\/(.*)$/s;
 
 /** Return where the table is: `tables/trips.parquet`, or `lakefs://lake/dev/tables/trips.parquet`. */

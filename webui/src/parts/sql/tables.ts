@@ -15,8 +15,9 @@ import { matchesGlob } from '../glob';
 import { LIMITS } from '../limits';
 import { integerText, sizeText } from '../words';
 import { type File, isOut, linesFiles, parquetFile, rowsOf, type Text, textFiles } from './files';
-import { apart, beginOf, formatOf, hiveOf, isGlob, isPart, placeOf } from './names';
+import { apart, beginOf, formatOf, hiveOf, isGlob, isPart, OBJECTS, placeOf } from './names';
 import type { Reading } from './program';
+import { objectsTable } from './system';
 import { type Column, columnOf, holdsOfTexts, isWide, type SqlValue, valueOfText } from './values';
 
 // Of a folder of small texts, the way to the server takes the time.
@@ -59,9 +60,16 @@ export class Lake {
     const address = `lakefs://${repository}/${ref}`;
     const commit = this.commits.get(address) ?? commitOf(repository, ref);
     this.commits.set(address, commit);
-    const { folder, objects } = await objectsOf({ ...place, ref: await commit }, ref);
-    return this.tableOf({ ...place, ref: await commit }, folder, objects);
+    const pinned = { ...place, ref: await commit };
+    if (place.path === OBJECTS) return objectsTable(pinned, this.count);
+    const { folder, objects } = await objectsOf(pinned, ref);
+    return this.tableOf(pinned, folder, objects);
   }
+
+  private readonly count = (rows: number) => {
+    this.progress.rows += rows;
+    this.onProgress();
+  };
 
   private async tableOf(place: Place, folder: string, objects: ObjectStats[]): Promise<Table> {
     const first = objects[0] as ObjectStats;
@@ -87,11 +95,8 @@ export class Lake {
     const added = keys.map(key => columnOf(key, holdsOfTexts(values(key))));
     const columns = [...opened.columns, ...added];
     const names = apart(columns.map(({ name }) => name));
-    const count = (rows: number) => {
-      this.progress.rows += rows;
-      this.onProgress();
-    };
     const own = opened.columns.length;
+    const { count } = this;
     const rows = async function* (reading: Reading) {
       for (const [at, object] of objects.entries()) {
         const hive = hiveOf(object.path, folder);
