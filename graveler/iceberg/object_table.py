@@ -19,13 +19,16 @@ from graveler.iceberg.updates import apply_updates
 from graveler.layout import TABLES_FOLDER
 from graveler.model import Entry, MetaRangeID, RangeHeader, RangeID, Record
 from graveler.parquet import ParquetWriter, int64_column, map_column, text_column, time_column
-from graveler.times import NS_PER_US
+from graveler.times import NS_PER_S, NS_PER_US
 
 # The IDs of columns, and of what a map contains, as a new table gets them.
 _PATH, _SIZE, _CHECKSUM, _TYPE, _TIME, _MAPS, _ADDRESS, _KEYS, _VALUES = range(1, 10)
 _METADATA = (_MAPS, _KEYS, _VALUES)
 
 _TEXTS = {"type": "map", "key-id": _KEYS, "key": "string", "value-id": _VALUES, "value": "string"}
+
+# Readers know the years 1 to 9999.
+_TIME_NS_MIN, _TIME_NS_MAX = -62_135_596_800 * NS_PER_S, 253_402_300_800 * NS_PER_S - 1
 
 _COLUMNS: Sequence[tuple[int, str, object]] = (
     (_PATH, "path", "string"),
@@ -58,7 +61,7 @@ class ObjectTable:
     def data(self, records: Iterable[Record]) -> bytes:
         """Return the Parquet file of a range's records."""
         found = [(path, value_entry(value)) for path, value in records]
-        paths = [path.decode("utf-8", "replace").encode() for path, _ in found]
+        paths = [_text(path) for path, _ in found]
         entries = [entry for _, entry in found]
         addresses = [physical_uri(self._namespace, entry) for entry in entries]
         writer = ParquetWriter()
@@ -69,7 +72,7 @@ class ObjectTable:
                 text_column("checksum", [each.checksum for each in entries], _CHECKSUM),
                 text_column("content_type", [each.content_type for each in entries], _TYPE),
                 time_column("last_modified", [_time_us(each) for each in entries], _TIME),
-                map_column("user_metadata", [each.metadata for each in entries], _METADATA),
+                map_column("user_metadata", [_labels(each) for each in entries], _METADATA),
                 text_column("physical_address", addresses, _ADDRESS),
             ]
         )
@@ -77,7 +80,7 @@ class ObjectTable:
 
     def data_file(self, header: RangeHeader, size_bytes: int) -> DataFile:
         """Return what a manifest says of the Parquet file of a range."""
-        lower, upper = {_PATH: header.min_key}, {_PATH: header.max_key}
+        lower, upper = _bound(header.min_key), _bound(header.max_key)
         return DataFile(self.data_uri(header.id), size_bytes, header.count, lower, upper)
 
     def metadata(
@@ -114,5 +117,20 @@ class ObjectTable:
         return apply_updates(empty, updates, time_ms=time_ms, previous_file=None)
 
 
+def _text(path: bytes) -> bytes:
+    return path.decode("utf-8", "replace").encode()
+
+
+def _bound(path: bytes) -> Mapping[int, bytes]:
+    """Return the bound of a file's paths; none if readers could not decode it."""
+    return {_PATH: path} if _text(path) == path else {}
+
+
+def _labels(entry: Entry) -> Mapping[str, str]:
+    # Protobuf's order differs in each process, but equal rows must make equal files.
+    return dict(sorted(entry.metadata.items()))
+
+
 def _time_us(entry: Entry) -> int:
-    return entry.last_modified_ns // NS_PER_US
+    # A client that stages data names their time, which may be any.
+    return min(max(entry.last_modified_ns, _TIME_NS_MIN), _TIME_NS_MAX) // NS_PER_US
