@@ -4,7 +4,7 @@ A metadata file is never replaced: each commit writes a new one, and then stages
 it. A file that no entry names is the rest of a lost race or of a crash.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -64,26 +64,26 @@ def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> IcebergTable
         raise InvalidInputError(
             f"the object at {path.decode(errors='replace')!r} is not a table of this catalog"
         )
-    return read_file(repo, found.physical_address, lambda: read_content(repo.engine, found).content)
-
-
-def read_file(repo: OpenRepository, uri: str, read: Callable[[], bytes]) -> IcebergTable:
-    """Return the table of the metadata file at the URI, which `read` returns.
-
-    Raises:
-        GoneError: the metadata file does not exist any more.
-        CorruptDataError: it is no metadata file.
-    """
+    uri = found.physical_address
     known = repo.engine.tables.get(uri)
     if known is not None:
         return IcebergTable(uri, known)
-    content = read()
-    try:
-        table = IcebergTable(uri, decoded(content))
-    except InvalidInputError as error:
-        raise CorruptDataError(f"{uri}: {error}") from error
+    content = read_content(repo.engine, found).content
+    table = table_of_file(uri, content)
     _remember(repo, table, len(content))
     return table
+
+
+def table_of_file(uri: str, content: bytes) -> IcebergTable:
+    """Return the table of the metadata file at the URI.
+
+    Raises:
+        CorruptDataError: it is no metadata file.
+    """
+    try:
+        return IcebergTable(uri, decoded(content))
+    except InvalidInputError as error:
+        raise CorruptDataError(f"{uri}: {error}") from error
 
 
 def _remember(repo: OpenRepository, table: IcebergTable, size_bytes: int) -> None:

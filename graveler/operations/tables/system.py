@@ -24,7 +24,12 @@ from graveler.iceberg.places import OBJECTS
 from graveler.model import Commit, MetaRangeID
 from graveler.model.tasks import Task, TaskKind
 from graveler.open_repository import OpenRepository
-from graveler.operations.tables.metadata import CONTENT_TYPE, KEPT_FILES, IcebergTable, read_file
+from graveler.operations.tables.metadata import (
+    CONTENT_TYPE,
+    KEPT_FILES,
+    IcebergTable,
+    table_of_file,
+)
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requested_work import RequestedWork, WorkLimit
 from graveler.operations.tasks.waiting import FIRST_REQUEST, result_in_time
@@ -62,7 +67,9 @@ def load(engine: Engine, repository: str, ref: str, table: str, user: str) -> Ic
         return _stored(repo, asked)
     except GoneError:
         request = msgspec.to_builtins(asked)
-        work = _Describing(repo=repo, user=user, request=request, content=asked)
+        # A commit of the future has another time at each request.
+        identity = {"metarange_id": asked.metarange_id}
+        work = _Describing(repo=repo, user=user, request=request, identity=identity, content=asked)
         return result_in_time(work, FIRST_REQUEST)
 
 
@@ -85,7 +92,8 @@ def _found(engine: Engine, repository: str, ref: str, table: str) -> tuple[OpenR
 
 def _stored(repo: OpenRepository, content: _Content) -> IcebergTable:
     uri = ObjectTable(repo.record.storage_namespace, content.metarange_id).metadata_uri
-    return read_file(repo, uri, lambda: repo.engine.objects.get(uri))
+    # A cache would outlast the files, which users may delete.
+    return table_of_file(uri, repo.engine.objects.get(uri))
 
 
 @dataclass(kw_only=True)
@@ -132,11 +140,11 @@ def _data_files(
 ) -> Iterator[DataFile]:
     """Yield the Parquet file of each range, and store those that are missing."""
     objects, content = repo.engine.objects, repo.metarange(metarange_id)
-    headers = iter(watching(content.headers()))
+    headers = iter(content.headers())
     while some := list(islice(headers, _LOOKS_AT_ONCE)):
         uris = [table.data_uri(header.id) for header in some]
         looks = [repo.engine.ahead(partial(objects.head, uri)) for uri in uris]
-        for header, uri, look in zip(some, uris, looks, strict=True):
+        for header, uri, look in watching(zip(some, uris, looks, strict=True)):
             info = look()
             if info is None:
                 made = table.data(content.records(header.min_key, header.max_key + b"\0"))

@@ -20,6 +20,7 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.iceberg.metadata import read_metadata
+from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, objects, tags
 from graveler.operations.tables import commits, namespaces, system, tables
 from graveler.operations.tables.commits import TableChange
@@ -169,6 +170,41 @@ def test_a_snapshot_is_as_old_as_its_commit(engine: Engine) -> None:
     upload(engine, b"b", b"1")
     commit(engine, date_s=2**40)
     assert load(engine).metadata["snapshots"][0]["timestamp-ms"] <= engine.now_s() * 1000
+
+
+def test_equal_requests_about_a_commit_of_the_future_share_a_task(world: MemoryWorld) -> None:
+    upload(world.engine(), b"a", b"1")
+    commit(world.engine(), date_s=2**40)
+    world.task_settings = IMPATIENT
+    for _ in range(3):
+        with pytest.raises(StillRunningError):
+            load(world.engine())
+        world.clock.sleep(2)
+    assert len(list_page(world.engine(), REPO, "", 10).results) == 1
+
+
+def test_a_request_leaves_the_rest_to_a_task_after_any_range(world: MemoryWorld) -> None:
+    fill(world.engine(), 60)
+    world.task_settings = TaskSettings(request_work_s=2, request_wait_s=2)
+
+    def slow(name: str, call: Any) -> Any:
+        if name == "objects.put":
+            world.clock.sleep(1)
+        return call()
+
+    with pytest.raises(StillRunningError):
+        load(engine_around(world.engine(), slow))
+    assert 0 < len(files_of(world, "data")) < 5
+
+
+def test_files_that_a_user_deleted_are_made_again(world: MemoryWorld, engine: Engine) -> None:
+    upload(engine, b"a", b"1")
+    commit(engine)
+    assert shown(world, engine) == ["a"]
+    for kind in ("data", "metadata"):
+        for uri in files_of(world, kind):
+            world.objects.delete(uri)
+    assert shown(world, engine) == ["a"]
 
 
 @pytest.mark.parametrize("number", range(1, 10))
