@@ -99,6 +99,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
     "DeleteResults": _OBJECTS,
+    "DescribeObjects": _OBJECTS,
     "KeepDumps": _OBJECTS,
     "PutObjects": _OBJECTS,
     "ReadInventory": _OBJECTS,
