@@ -71,7 +71,7 @@ EXPECTED = {
     "events": TABLES | {"event_bus"},
     "export": ENGINE
     | {"export_queue_url", "exports_at_once", "export_job", "export_job_objects_min"},
-    "iceberg": TABLES | {"kms_key_id"},
+    "iceberg": TABLES | {"kms_key_id", "task_queue_url"},
     "slices": ENGINE,
     "hooks": TASKS,
     "tasks": TASKS,
