@@ -147,6 +147,7 @@ def _records(avro: bytes, names: Container[str]) -> Iterator[Any]:
 def _with_fields(record: dict[str, Any], names: Container[str]) -> dict[str, Any]:
     fields = [{**each} for each in record["fields"] if each["name"] in names]
     for each in fields:
-        if isinstance(each["type"], dict):
+        # DuckDB writes {"type": "string"} where others write "string".
+        if isinstance(each["type"], dict) and "fields" in each["type"]:
             each["type"] = _with_fields(each["type"], names)
     return {**record, "fields": fields}

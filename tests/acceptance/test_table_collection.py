@@ -7,18 +7,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import lakefs
 import pyarrow as pa
 import pytest
 import requests
 from pyiceberg.catalog import Catalog
 
-from tests.acceptance.test_iceberg import ROWS, catalog, ids, of_ref
+from tests.acceptance.test_iceberg import ROWS, catalog, duck, ids, of_ref
 from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 
-__all__ = ["catalog", "of_ref"]
+__all__ = ["catalog", "duck", "of_ref"]
 
 CONTENT = b"left behind by a crash"
 
@@ -65,6 +66,7 @@ def test_each_ref_has_its_tables_after_a_collection_and_what_no_ref_needs_is_gon
     repository: lakefs.Repository,
     catalog: Catalog,
     of_ref: Callable[[str], Catalog],
+    duck: duckdb.DuckDBPyConnection,
     tables: Tables,
 ) -> None:
     main = repository.branch("main")
@@ -81,6 +83,8 @@ def test_each_ref_has_its_tables_after_a_collection_and_what_no_ref_needs_is_gon
         catalog.drop_table(name)
     main.commit("one table", date=OLD)
     catalog.load_table("sales.orders").append(pa.table({"id": [4], "city": ["Rome"]}))
+    duck.execute("CREATE TABLE lake.sales.numbers AS SELECT range AS id FROM range(100)")
+    duck.execute("DELETE FROM lake.sales.numbers WHERE id > 1")
     orphan = next(iter(tables.files("*/data/*"))).with_name("orphan.parquet")
     orphan.write_bytes(CONTENT)
     refs = [of_ref(each) for each in ("main", "main@", "dev")]
@@ -92,10 +96,11 @@ def test_each_ref_has_its_tables_after_a_collection_and_what_no_ref_needs_is_gon
     tables.collect()
     assert [ids(each) for each in refs] == before
     assert ids(of_ref("dev"), "sales.on_dev") == [1, 2]
+    assert ids(catalog, "sales.numbers") == [0, 1]
     assert not orphan.exists()
     folders = {path.relative_to(tables.folder).parts[0] for path in tables.files()}
-    assert len(folders) == 2, "none of the table that is nowhere"
-    # Two of three commits to the table on dev, and one to each table on main, were replaced.
-    assert len(tables.files("*/metadata/*.metadata.json")) == 1 + 1 + 1 + 1
+    assert len(folders) == 3, "none of the table that is nowhere"
+    # Two of three commits to the table on dev, and one to each other table, were replaced.
+    assert len(tables.files("*/metadata/*.metadata.json")) == 1 + 1 + 1 + 1 + 1
     orders.append(ROWS.slice(1))
     assert ids(of_ref("dev")) == [2, 2, 3]

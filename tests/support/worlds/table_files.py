@@ -15,10 +15,11 @@ from tests.support.worlds.iceberg_tables import add, request, set_ref
 
 EXISTING, ADDED, DELETED = range(3)
 
+# As DuckDB writes it; others write `"type": "string"`.
 _LIST = {
     "type": "record",
     "name": "manifest_file",
-    "fields": [{"name": "manifest_path", "type": "string"}],
+    "fields": [{"name": "manifest_path", "type": {"type": "string"}}],
 }
 _MANIFEST = {
     "type": "record",
