@@ -549,6 +549,7 @@ def test_the_objects_of_a_ref_are_a_table_for_whoever_may_list_them(catalog: Cat
     for right in (read, listing):
         restricted.may(*EVERYTHING, denying(right))
         assert fault(limited.ask("GET", SYSTEM_TABLE)) == (403, "ForbiddenException")
+        assert limited.ask("HEAD", SYSTEM_TABLE).status == 403
     restricted.may(allowing(read, listing))
     (snapshot,) = limited.ask("GET", SYSTEM_TABLE).json["metadata"]["snapshots"]
     assert snapshot["summary"]["total-records"] == "0"

@@ -73,20 +73,25 @@ def _with_snapshots_of_refs(metadata: Document) -> Document:
 
 
 def _loaded(request: IcebergRequest) -> IcebergTable:
-    place = request.table_place
-    request.require_on_table(Action.READ_TABLE, place, request.table)
+    place = _readable(request)
     if not place.is_system:
         return tables.load(request.engine, *place.parts, request.table)
-    # Its rows are what a listing of objects shows.
-    arn = repository_arn(place.repository)
-    request.rights.require(Permission(Action.LIST_OBJECTS, arn))
     return system.load(request.engine, place.repository, place.ref, request.table, request.who.user)
 
 
-def has_table(request: IcebergRequest) -> ApiAnswer:
+def _readable(request: IcebergRequest) -> CatalogPlace:
+    """Return the namespace of the table, which the user may read."""
     place = request.table_place
-    if place.is_system:
-        request.require_on_table(Action.READ_TABLE, place, request.table)
+    request.require_on_table(Action.READ_TABLE, place, request.table)
+    if place.is_system:  # its rows are what a listing of objects shows
+        arn = repository_arn(place.repository)
+        request.rights.require(Permission(Action.LIST_OBJECTS, arn))
+    return place
+
+
+def has_table(request: IcebergRequest) -> ApiAnswer:
+    place = _readable(request)
+    if place.is_system:  # a look makes no table
         system.check_exists(request.engine, place.repository, place.ref, request.table)
     else:
         _loaded(request)
