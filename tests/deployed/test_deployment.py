@@ -3,15 +3,18 @@
 import json
 import re
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import requests
 
 from tests.deployed.conftest import BACKUP, PLACES, STEPS, result_of, until
+from tests.support.clients.api import event
 from tests.support.servers.deployed import DeployedStacks
 
 
@@ -52,6 +55,38 @@ def test_the_parts_of_an_upload_are_listed(stacks, repository):
     assert requests.put(place, data=b"x" * 10, timeout=60).status_code == 200
     listed = stacks.ask("GET", f"{upload}/parts", params=where)
     assert [row["size_bytes"] for row in listed.json()["results"]] == [10], listed.text
+
+
+def test_the_catalogue_of_tables_has_the_rights_that_it_needs(stacks, account, repository):
+    functions, keys = account.client("lambda"), stacks.key_pair
+    pair = f"{keys['access_key_id']}:{keys['secret_access_key']}".encode()
+    headers = {"authorization": f"Basic {b64encode(pair).decode()}"}
+
+    def ask(method: str, path: str, body: object = None) -> Any:
+        """Call the function: the emulator takes requests to /iceberg for those of S3 Tables."""
+        at = f"/iceberg/relative_to/{repository.rpartition('/')[2]}.main/api/v1{path}"
+        sent = None if body is None else json.dumps(body).encode()
+        payload = json.dumps(event(method, at, headers=headers, body=sent))
+        answer = functions.invoke(FunctionName=f"{stacks.name}-iceberg", Payload=payload)
+        return json.loads(answer["Payload"].read())
+
+    in_sales = "/namespaces/sales/tables"
+    schema = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}
+    commit = {
+        "requirements": [],
+        "updates": [{"action": "set-properties", "updates": {"a": "b"}}],
+    }
+    assert ask("POST", "/namespaces", {"namespace": ["sales"]})["statusCode"] == 200
+    with stacks.without("iceberg", "WriteData"):
+        assert ask("POST", in_sales, {"name": "t", "schema": schema})["statusCode"] >= 400
+    for path, body in ((in_sales, {"name": "t", "schema": schema}), (f"{in_sales}/t", commit)):
+        answer = ask("POST", path, body)
+        assert answer["statusCode"] == 200, answer
+    committed = stacks.ask("POST", f"{repository}/branches/main/commits", json={"message": "m"})
+    assert committed.status_code == 201, committed.text
+    answer = ask("GET", "/namespaces/system/tables/objects")
+    assert answer["statusCode"] == 200, answer
+    assert '"total-data-files":"1"' in answer["body"]
 
 
 def test_a_commit_is_an_event_that_a_rule_of_another_program_gets(stacks, account, repository):
