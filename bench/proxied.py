@@ -6,9 +6,8 @@ store), PROXIED_DYNAMODB_PROXY and PROXIED_S3_PROXY.
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-
-from msgspec.structs import replace
 
 from graveler_cli.__main__ import main
 from graveler_embedded import supervisor
