@@ -8,7 +8,7 @@ https://avro.apache.org/docs/1.11.1/specification `Binary encoding`, `Object Con
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from zlib import Z_BEST_SPEED, compressobj
 
@@ -170,9 +170,8 @@ def _map(bounds: Mapping[int, bytes]) -> bytes:
     return _blocks([_long(column) + _bytes(bound) for column, bound in bounds.items()])
 
 
-def _container(schema: Document, about: Mapping[str, str], records: Iterable[bytes]) -> bytes:
+def _container(schema: Document, about: Mapping[str, str], records: Sequence[bytes]) -> bytes:
     """Return the file of records of the schema."""
-    records = list(records)
     described = {"avro.schema": json.dumps(schema), "avro.codec": "deflate", **about}
     head = _MAGIC + _blocks([_text(key) + _text(text) for key, text in described.items()])
     raw = b"".join(records)

@@ -102,8 +102,7 @@ class _Describing(RequestedWork[IcebergTable]):
     content: _Content
 
     def at_once(self, limit: WorkLimit) -> IcebergTable:
-        _make(self.repo, self.content, limit.over)
-        return _stored(self.repo, self.content)
+        return _made(self.repo, self.content, limit.over)
 
     def result_of(self, _task: Task) -> IcebergTable:
         return _stored(self.repo, self.content)
@@ -118,11 +117,12 @@ def run_describe(hold: Hold) -> Mapping[str, str]:
         StoppedError: this runner must not continue.
     """
     content = msgspec.convert(hold.task.request, _Content)
-    return {"metadata_location": _make(hold.current_repository(), content, hold.watched)}
+    made = _made(hold.current_repository(), content, hold.watched)
+    return {"metadata_location": str(made.metadata_location)}
 
 
-def _make(repo: OpenRepository, content: _Content, watching: Watching) -> str:
-    """Store the table's files; return the URI of the metadata file. Each range is watched."""
+def _made(repo: OpenRepository, content: _Content, watching: Watching) -> IcebergTable:
+    """Store the table's files, and return the table. Each range is watched."""
     objects = repo.engine.objects
     table = ObjectTable(repo.record.storage_namespace, content.metarange_id)
     files = list(_data_files(repo, table, content.metarange_id, watching))
@@ -132,7 +132,7 @@ def _make(repo: OpenRepository, content: _Content, watching: Watching) -> str:
     named = manifest_list(table.manifest_uri, len(listed), files, table.snapshot_id)
     objects.put(table.list_uri, named, _AVRO)
     objects.put(table.metadata_uri, msgspec.json.encode(metadata), CONTENT_TYPE)
-    return table.metadata_uri
+    return IcebergTable(table.metadata_uri, metadata)
 
 
 def _data_files(

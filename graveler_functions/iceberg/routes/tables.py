@@ -94,7 +94,7 @@ def has_table(request: IcebergRequest) -> ApiAnswer:
     if place.is_system:  # a look makes no table
         system.check_exists(request.engine, place.repository, place.ref, request.table)
     else:
-        _loaded(request)
+        tables.load(request.engine, *place.parts, request.table)
     return answers.empty()
 
 
