@@ -28,9 +28,11 @@ from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.aws.settings import DeploymentSettings
 from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.model import StagingToken
 
 ROUNDS = 7
-TOKEN, PATH, VALUE, CONTENT = "repository-main:token", b"path/to/object", b"v" * 190, b"c" * 4096
+TOKEN = StagingToken("repository-main:token")
+PATH, VALUE, CONTENT = b"path/to/object", b"v" * 190, b"c" * 4096
 REGION = "us-east-1"
 
 
@@ -103,17 +105,19 @@ def measure_s3(endpoint: str, settings: DeploymentSettings, bucket: str) -> None
     alone = S3ObjectStore(by_boto3)
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"})
     client = boto3.client("s3", endpoint_url=endpoint, region_name=REGION, config=config)
-    uri, at = f"s3://{bucket}/bench", {"Bucket": bucket, "Key": "bench"}
+    uri = f"s3://{bucket}/bench"
 
     def read() -> bytes:
-        return client.get_object(**at)["Body"].read()
+        return client.get_object(Bucket=bucket, Key="bench")["Body"].read()
 
     measure(
         "S3 put of 4 KB",
         {
             "ours": lambda: objects.put(uri, CONTENT, "a/b"),
             "boto3, as we set it": lambda: alone.put(uri, CONTENT, "a/b"),
-            "boto3": lambda: client.put_object(**at, Body=CONTENT, ContentType="a/b"),
+            "boto3": lambda: client.put_object(
+                Bucket=bucket, Key="bench", Body=CONTENT, ContentType="a/b"
+            ),
         },
     )
     measure(

@@ -15,7 +15,7 @@ from graveler.dump.check import check
 from graveler.dump.files import read, write
 from graveler.dump.records import COMMITS
 from graveler.identity import make_commit
-from graveler.model import Commit
+from graveler.model import Commit, CommitID, MetaRangeID
 
 NAMESPACE = "bench://dumps"
 TRIES = 3
@@ -23,12 +23,12 @@ TRIES = 3
 
 def history(count: int) -> Iterator[Commit]:
     """Yield so many commits in a row, as from a nightly job."""
-    parents: tuple[str, ...] = ()
+    parents: tuple[CommitID, ...] = ()
     for number in range(count):
         commit = make_commit(
             committer="nightly@example.com",
             message=f"Load of partition {number}",
-            metarange_id="ab" * 32,
+            metarange_id=MetaRangeID("ab" * 32),
             creation_date=1_700_000_000 + number,
             metadata={"job": "nightly", "run": str(number)},
             parents=parents,

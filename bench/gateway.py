@@ -283,8 +283,8 @@ def main() -> None:
             kept[name] += [Figure(f"{work.name}, processor", cpu, work.cpu_unit)]
     if arguments.results is not None:
         results = Results(arguments.results, "gateway", "S3 gateways")
-        for name, figures in kept.items():
-            results.keep(name, {"Medians of rounds, in turns": figures})
+        for name, medians in kept.items():
+            results.keep(name, {"Medians of rounds, in turns": medians})
 
 
 if __name__ == "__main__":

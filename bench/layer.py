@@ -66,6 +66,10 @@ def _get(where: str) -> Act:
     return request
 
 
+def _invoke(event: object) -> Act:
+    return lambda client: client.api.invoke(event)
+
+
 _REQUESTS: Mapping[str, Act] = {
     "stat": _get(f"{_REF}/objects/stat?path=cold/known"),
     "list": _get(f"{_REF}/objects/ls?prefix=cold/"),
@@ -144,7 +148,7 @@ def _measure(deployed: Lambda, runs: int) -> None:
         show("runtime client alone", "api", None, _EMPTY)
         for name, event in EVENTS.items():
             if name != "api":
-                show(name, name, lambda client, event=event: client.api.invoke(event))
+                show(name, name, _invoke(event))
         for label, act in _REQUESTS.items():
             show(f"api, {label}", "api", act)
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
+from unittest.mock import patch
 
 from graveler_cli.__main__ import main
 from graveler_embedded import supervisor
@@ -19,7 +21,7 @@ class ProxiedConfig(StackConfig):
     """A stack with a fixed port for DynamoDB Local, and proxies before both stores."""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "ProxiedConfig":
+    def from_environment(cls, environment: Mapping[str, str], data: Path) -> Self:
         found = super().from_environment(environment, data)
         return replace(found, dynamodb_port=int(environment["PROXIED_DYNAMODB_PORT"]))
 
@@ -32,6 +34,6 @@ class ProxiedConfig(StackConfig):
 
 
 if __name__ == "__main__":
-    supervisor.StackConfig = ProxiedConfig
     sys.argv[1:] = ["serve", "--die-with-parent"]
-    main()
+    with patch.object(supervisor, "StackConfig", ProxiedConfig):
+        main()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 
 from graveler.http.schemas.credentials import AccessKey
 from graveler_embedded.files import home
@@ -55,7 +56,7 @@ class StackConfig:
     keys: AccessKey
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "StackConfig":
+    def from_environment(cls, environment: Mapping[str, str], data: Path) -> Self:
         """Return the configuration that the environment gives. No other stack may use the folder.
 
         Raises:

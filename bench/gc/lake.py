@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from bench.dataset import Dataset
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
-from graveler.model import Change
+from graveler.model import EMPTY_METARANGE, Change, MetaRangeID
 from graveler.operations import commits, repositories
 from graveler.retention.liveness import live_addresses
 from graveler_embedded.stores import BUCKET
@@ -45,11 +45,11 @@ class Lake:
         self.manifest_uri = f"s3://{BUCKET}/inventory/{name}/manifest.json"
         self._inventory = _Inventory(made, self.namespace, self.manifest_uri)
         repositories.create(self._engine, name=name, storage_namespace=self.namespace)
-        self._content = self._metarange("")
+        self._content = self._metarange(EMPTY_METARANGE)
         self._commit(self._recorded(self._dataset.records()))
         self._inventory.finish()
 
-    def _metarange(self, metarange_id: str) -> MetaRange:
+    def _metarange(self, metarange_id: MetaRangeID) -> MetaRange:
         return MetaRange(self._engine.committed, self.namespace, metarange_id)
 
     def _recorded(self, records: Iterable[tuple[bytes, bytes]]) -> Iterator[Change]:

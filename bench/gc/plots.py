@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
 from bench.plots import draw, finish, save
 from bench.report import Results
@@ -39,6 +40,6 @@ def plot_collections(results: Results, folder: Path) -> None:
     save(plot, folder / "gc.svg")
 
 
-def _over_sizes(results: Results, name: str, label: str, axes: plt.Axes) -> None:
+def _over_sizes(results: Results, name: str, label: str, axes: Axes) -> None:
     found = [(_number(run), results.value(run, _RUN, name)) for run in results.runs]
     draw(axes, [(size, value) for size, value in found if value is not None], label)

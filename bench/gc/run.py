@@ -34,7 +34,7 @@ def measure(objects: int, commits: Sequence[int]) -> Iterator[Figure]:
     """Measure marks after each number of commits, then a whole run."""
     with servers() as made:
         # The first run of a process pays for what all others have: imports, compiled code.
-        spark = local_spark("bench-gc", **{"spark.driver.memory": _JVM_MEMORY})
+        spark = local_spark("bench-gc", cores=2, **{"spark.driver.memory": _JVM_MEMORY})
         _collected(spark, made, Lake(made, _SMALL, "small"), do_sweep=True)
         lake = Lake(made, objects)
         for count in commits:
