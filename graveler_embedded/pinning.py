@@ -28,6 +28,10 @@ _OTHERS = {
         "com.amazonaws:aws-java-sdk-bundle:1.12.262",
         "org.apache.spark:spark-hadoop-cloud_2.12:3.5.4",
     ],
+    "iceberg": [
+        "org.apache.iceberg:iceberg-aws-bundle:1.10.1",
+        "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1",
+    ],
     "ecj": ["org.eclipse.jdt:ecj:3.40.0"],
 }
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import duckdb
 
-from tests.support.clients.spark_s3a import s3a_jars
+from graveler_embedded.fetching import fetch
+from graveler_embedded.jars import paths
 
 _IVY = """\
 <ivysettings>
@@ -22,7 +23,9 @@ def place_downloads(text: str, folder: Path) -> dict[str, str]:
     """Place what a page needs into its folder; return variables that name it."""
     if "duckdb" in text:
         _place_extensions(folder / "home")
-    return _spark_settings(folder) if "spark.jars.packages" in text else {}
+    if "spark.jars.packages" not in text:
+        return {}
+    return _spark_settings(folder, "iceberg" if "iceberg-spark-runtime" in text else "s3a")
 
 
 def _place_extensions(home: Path) -> None:
@@ -38,13 +41,13 @@ def _place_extensions(home: Path) -> None:
         (place / name).symlink_to(found)
 
 
-def _spark_settings(folder: Path) -> dict[str, str]:
-    """Let Spark resolve its packages from the jars of the tests, without the network."""
-    jars = s3a_jars()
+def _spark_settings(folder: Path, jars: str) -> dict[str, str]:
+    """Let Spark resolve its packages from that folder of the cache, without the network."""
+    fetch((jars,), print)
     settings = folder / "spark"
     settings.mkdir()
     ivy = settings / "ivysettings.xml"
-    ivy.write_text(_IVY.format(jars=Path(jars.split(",")[0]).parent))
+    ivy.write_text(_IVY.format(jars=paths(jars)[0].parent))
     (settings / "spark-defaults.conf").write_text(
         f"spark.jars.ivySettings {ivy}\nspark.jars.ivy {settings / 'ivy'}\n"
     )

@@ -77,12 +77,14 @@ def steps(text: str, first_line: int = 1) -> list[Step]:
             shown = [each for each in body.splitlines() if not re.match(r"(>>>|\.\.\.)( |$)", each)]
             command = f"python -c {shlex.quote(PYCON)} {shlex.quote(body)}"
             found.append(Step(line, command, shown))
-        elif name := NAMED.search(text[: block.start()].rstrip()):
+        elif language and (name := NAMED.search(text[: block.start()].rstrip())):
             path = shlex.quote(name[1])
             written = f'mkdir -p "$(dirname {path})"\nprintf %s {shlex.quote(body)} > {path}'
             found.append(Step(line, written))
         else:
-            raise PageError(f"{line}: the line before the block does not end with `name`:")
+            raise PageError(
+                f"{line}: a file's block has a language, and the line before it ends with `name`:"
+            )
     return found
 
 

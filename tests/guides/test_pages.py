@@ -118,7 +118,10 @@ def test_a_python_session_that_prints_something_else_is_found(tmp_path):
         do("```pycon\n>>> 1 + 1\n3\n```\n", tmp_path)
 
 
-@pytest.mark.parametrize("text", ["Text\n\n```python\n1\n```\n", "`a.py`\n\n```python\n1\n```\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["Text\n\n```python\n1\n```\n", "`a.py`\n\n```python\n1\n```\n", "`a`:\n\n```\n1\n```\n"],
+)
 def test_a_block_that_is_neither_run_nor_a_named_file_is_found(text):
     with pytest.raises(PageError, match=r"3: .*`name`:"):
         steps(text)
