@@ -61,10 +61,13 @@ class _CatalogErrorBody(msgspec.Struct, frozen=True):
 class ApiRefusedError(CommandError):
     """The server answered with an error."""
 
-    def __init__(self, line: str, status: int, message: str, request_id: str) -> None:
+    def __init__(
+        self, line: str, status: int, message: str, request_id: str, details: str = ""
+    ) -> None:
         super().__init__(line)
         self.status = status
         self.text = message
+        self.details = details
         self.request_id = request_id
 
     def in_words(self, line: str) -> "ApiRefusedError":
@@ -251,7 +254,7 @@ class LakeClient:
         request_id = answer.headers.get("X-Request-ID", "")
         if status == 410 and body == _ErrorBody(_NO_DATA):
             return NoDataError(request_id=request_id)
-        line = f"{body.message}: {body.details}" if body.details else body.message
+        line = ": ".join(filter(None, (body.message, body.details)))
         # lakeFS also answers 401 if the user lacks a right.
         if status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
@@ -261,7 +264,7 @@ class LakeClient:
         elif not line:
             said = f"{status} {answer.reason}".strip()
             line = f"{self.endpoint} answered {said}: check the endpoint"
-        return ApiRefusedError(line, status, body.message, request_id)
+        return ApiRefusedError(line, status, body.message, request_id, body.details)
 
     def _refusal(self, answer: WholeAnswer, names: Mapping[str, str]) -> ApiRefusedError:
         """Return the server's message; that of a hook in a line of its own."""

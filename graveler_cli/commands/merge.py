@@ -184,11 +184,9 @@ def is_empty(error: ApiRefusedError) -> bool:
 
 def conflict(error: ApiRefusedError, destination: object, source: object) -> ApiRefusedError:
     """Return a conflict with what the server says of it, such as tables, and with the remedy."""
-    # lakeFS's answer to a merge has no message, that of a pull request has details after it.
-    _, _, said = error.message.partition(f"{error.text}: ") if error.text else ("", "", "")
     return error.in_words(
-        f"conflict found: {said and f'{said}; '}`graveler diff {destination} {source}` shows it, "
-        "and --strategy or --resolve decides it"
+        f"conflict found: {error.details and f'{error.details}; '}`graveler diff {destination} "
+        f"{source}` shows it, and --strategy or --resolve decides it"
     )
 
 

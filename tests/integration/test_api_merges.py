@@ -125,11 +125,12 @@ def test_a_merge_returns_the_id_of_its_commit(api):
     models.MergeResult.from_dict(reply.json)
 
 
-def test_a_merge_with_a_conflict_returns_an_empty_reference(api):
+def test_a_merge_with_a_conflict_returns_an_empty_reference_and_names_what_conflicts(api):
     api.upload("both", b"3")
     api.commit()
     reply = api.ask("POST", MERGE, {})
-    assert (reply.status, reply.json) == (409, {"reference": ""})
+    assert reply.status == 409
+    assert reply.json == {"reference": "", "details": "both sides changed 'both' differently"}
 
 
 def test_a_revert_returns_no_content(api):

@@ -419,7 +419,8 @@ class TestRequestsThatWait:
         assert reply.status == 307
         waiting.run_tasks()
         reply = waiting.ask("POST", MERGE, {}, query=query_of(reply))
-        assert (reply.status, reply.json) == (409, {"reference": ""})
+        assert reply.status == 409
+        assert reply.json == {"reference": "", "details": "both sides changed 'a' differently"}
 
     def test_what_needs_no_work_is_refused_at_once(self, waiting):
         waiting.ask("PUT", f"{REPO}/branches/main", {"type": "reset"})

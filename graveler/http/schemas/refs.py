@@ -33,8 +33,11 @@ class Merge(Struct, frozen=True):
     source_commit_id: NonEmpty | None = None
 
 
-class MergeResult(Struct, frozen=True):
+class MergeResult(Struct, frozen=True, omit_defaults=True):
+    """The commit of a merge; of a conflict, no reference, and what both sides changed."""
+
     reference: str
+    details: str = ""
 
 
 class MergeBase(Struct, frozen=True, omit_defaults=True):

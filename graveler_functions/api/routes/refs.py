@@ -92,9 +92,9 @@ def merge_into_branch(request: Request) -> ApiAnswer:
             merge_request(request),
             request.client_wait,
         )
-    except MergeConflictError:
+    except MergeConflictError as error:
         # Not an error body: for a conflict, lakeFS returns a result without a reference.
-        return answers.of_json(schemas.MergeResult(""), 409)
+        return answers.of_json(schemas.MergeResult("", error.details), 409)
     return answers.of_json(schemas.MergeResult(made.id))
 
 

@@ -376,11 +376,19 @@ def test_a_merge_tells_its_commit(graveler, server):
     assert json.loads(graveler.prints(*MERGE, "--json")) == {"reference": "1a2b"}
 
 
-@pytest.mark.parametrize("answer", [CONFLICT, {"reference": ""}])
-def test_a_conflict_says_how_to_see_and_decide_it(graveler, server, answer):
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (CONFLICT, "conflict found: `"),
+        ({"reference": ""}, "conflict found: `"),  # of lakeFS
+        ({"reference": "", "details": "table a.b"}, "conflict found: table a.b; `"),
+    ],
+)
+def test_a_conflict_says_how_to_see_and_decide_it(graveler, server, answer, told):
     server.will_answer(answer, status=409)
     result = graveler.run(*MERGE)
     assert result.exit_code == 1
+    assert told in result.stderr
     assert "graveler diff lakefs://foo/main lakefs://foo/dev" in result.stderr
     assert "--strategy" in result.stderr
 

@@ -2718,8 +2718,13 @@ export interface components {
             is_exact?: boolean;
             source_commit_id: string;
         };
-        /** MergeResult */
+        /**
+         * MergeResult
+         * @description The commit of a merge; of a conflict, no reference, and what both sides changed.
+         */
         MergeResult: {
+            /** @default  */
+            details?: string;
             reference: string;
         };
         /** MultipartUploadRow */
