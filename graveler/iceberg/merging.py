@@ -11,6 +11,7 @@ _OF_SNAPSHOTS = frozenset(
         "metadata-log",
         "last-updated-ms",
         "last-sequence-number",
+        "next-row-id",
         "current-snapshot-id",
         "refs",
     }
