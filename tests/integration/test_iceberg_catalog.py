@@ -502,7 +502,11 @@ def _needs() -> list[tuple[str, str, Any, tuple[tuple[str, str], ...]]]:
             "POST",
             "tables/rename",
             names,
-            (("catalog:DeleteTable", _TABLE), ("catalog:CreateTable", _OTHER)),
+            (
+                ("catalog:DeleteTable", _TABLE),
+                ("catalog:ReadTable", _TABLE),
+                ("catalog:CreateTable", _OTHER),
+            ),
         ),
         ("POST", "transactions/commit", changes("orders"), (("catalog:UpdateTable", _TABLE),)),
         (

@@ -153,6 +153,8 @@ def rename_table(request: IcebergRequest) -> ApiAnswer:
     source = request.catalog.table_place(body.source.namespace)
     destination = request.catalog.table_place(body.destination.namespace)
     request.require_on_table(Action.DELETE_TABLE, source, body.source.name)
+    # Otherwise a user who must not read the table could give it a name that the user may read.
+    request.require_on_table(Action.READ_TABLE, source, body.source.name)
     request.require_on_table(Action.CREATE_TABLE, destination, body.destination.name)
     check_same_ref([source, destination])
     tables.rename(
