@@ -26,7 +26,13 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
 from graveler.addresses import METADATA_FILE_PATTERN
 from graveler.aws.settings import DeploymentSettings
-from graveler.errors import CorruptDataError, GoneError, in_file
+from graveler.errors import (
+    BucketRefusedError,
+    CorruptDataError,
+    GoneError,
+    InvalidInputError,
+    in_file,
+)
 from graveler.iceberg.files import FileKind, named_files
 from graveler.layout import TABLES_PREFIX
 from graveler.operations.tables.metadata import decoded
@@ -112,6 +118,10 @@ def _found(
             if names is _of_metadata:
                 return []
             raise CorruptDataError(f"it is missing: {_REMEDY}") from error
+        except BucketRefusedError:
+            raise
+        except InvalidInputError as error:  # no URI of S3
+            raise CorruptDataError(f"{error}: {_REMEDY}") from error
         try:
             return [
                 {"kind": kind, "uri": _SCHEME.sub("s3://", named)} for kind, named in names(read)

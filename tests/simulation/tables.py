@@ -119,9 +119,10 @@ def _append(actor: "Actor", op: Op, names: Sequence[str]) -> None:
 
 
 def _change(engine: Engine, branch: str, table: str, number: int) -> TableChange:
-    metadata = tables.load(engine, REPO, branch, TABLES_NAMESPACE, table).metadata
-    parent = current_snapshot_id(metadata)
-    added = snapshot(number, parent, sequence_number=metadata["last-sequence-number"] + 1)
+    found = tables.load(engine, REPO, branch, TABLES_NAMESPACE, table)
+    parent = current_snapshot_id(found.metadata)
+    sequence_number = found.metadata["last-sequence-number"] + 1
+    added = snapshot(number, parent, found.location, sequence_number=sequence_number)
     requirement = {"type": "assert-ref-snapshot-id", "ref": MAIN, "snapshot-id": parent}
     return TableChange(TABLES_NAMESPACE, table, [requirement], [add(added), set_ref(number)])
 

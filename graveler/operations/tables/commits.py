@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from graveler.branches.staging import stage_together
 from graveler.engine import Engine
-from graveler.errors import InvalidInputError, NoTableError
+from graveler.errors import ConflictError, ForbiddenError, InvalidInputError, NoTableError
 from graveler.iceberg.creation import created_by_updates
 from graveler.iceberg.places import (
     Namespace,
+    is_in_location,
     is_uuid_for,
     new_uuid,
     table_location,
@@ -68,7 +69,8 @@ def commit_tables(
         InvalidInputError: a change is malformed, is of another table's files, or occurs twice.
         NotFoundError: the repository or the ref does not exist.
         NoTableError: a table does not exist, and its change does not make it.
-        ForbiddenError: the ref is no branch, the branch is protected, or the repository read-only.
+        ForbiddenError: the ref is no branch, the branch is protected, the repository is read-only,
+            or a table's files are outside of its namespace, as after a copy of the namespace.
         ConflictError: a requirement does not hold.
         ContentionError: other writers came first in each try.
         UnknownOutcomeError: the changes may have been committed.
@@ -76,7 +78,8 @@ def commit_tables(
     by_path = {change.path: change for change in changes}
     if not 0 < len(by_path) == len(changes) <= CHANGES_TOGETHER_MAX:
         raise InvalidInputError(
-            f"a commit changes 1 to {CHANGES_TOGETHER_MAX} tables, each once, not {len(changes)}"
+            f"a commit changes 1 to {CHANGES_TOGETHER_MAX} tables, each once: this one has "
+            f"{len(changes)} changes, of {len(by_path)} tables"
         )
     paths = list(by_path)
     repo, branch, read = branch_of_tables(engine, repository, ref, *paths)
@@ -89,7 +92,7 @@ def commit_tables(
         for path, change in by_path.items():
             found = known.get((path, values[path]))
             if found is None:
-                found = known[path, values[path]] = _changed(repo, change, values[path])
+                found = known[path, values[path]] = _named(repo, change, values[path])
             tables[path], new = found
             if new is not None:
                 made[path] = new
@@ -100,6 +103,16 @@ def commit_tables(
     single = read if len(paths) == 1 else None
     stage_together(repo, branch, paths, make, single, committed_event(repo, branch))
     return [tables[path] for path in paths]
+
+
+def _named(
+    repo: OpenRepository, change: TableChange, stored: bytes | None
+) -> tuple[IcebergTable, bytes | None]:
+    """Return what `_changed` does; a refusal names the table."""
+    try:
+        return _changed(repo, change, stored)
+    except (ConflictError, InvalidInputError) as error:
+        raise error.within(f"table {'.'.join((*change.namespace, change.table))}") from error
 
 
 def _changed(
@@ -113,6 +126,12 @@ def _changed(
         check_requirements(change.requirements, None)
         return written(repo, _created(repo, change, time_ms), None)
     base = read_table(repo, change.path, stored)
+    namespace = repo.record.storage_namespace
+    if not is_in_location(base.location, namespace):
+        raise ForbiddenError(
+            f"the table's files are in {base.location!r}, outside of the storage namespace "
+            f"{namespace!r}: it can only be read; copy its rows to a new table"
+        )
     check_requirements(change.requirements, base.metadata)
     metadata = apply_updates(
         base.metadata, change.updates, time_ms=time_ms, previous_file=base.metadata_location

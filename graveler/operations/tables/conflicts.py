@@ -29,7 +29,7 @@ def winner(repo: OpenRepository, found: SourceChange, strategy: str) -> str:
     if strategy:
         return ""
     raise Refusal.CONFLICT_FOUND.error(
-        f"both sides changed table {name_of(found.change.key)}: "
+        f"both sides changed table {name_of(found.change.key)}, {found.change.key.decode()!r}: "
         f"snapshot {current_snapshot_id(at_source)} of the source and "
         f"{current_snapshot_id(at_destination)} of the destination"
     )

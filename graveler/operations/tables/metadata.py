@@ -5,6 +5,7 @@ it. A file that no entry names is the rest of a lost race or of a crash.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import msgspec
 
@@ -12,11 +13,12 @@ from graveler.branches.data import read_content
 from graveler.branches.views import object_stat
 from graveler.cache import ENTRY_BYTES
 from graveler.entries import entry_value
-from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.errors import CorruptDataError, GoneError, GravelerError, InvalidInputError
 from graveler.iceberg.metadata import current_snapshot_id, read_metadata
 from graveler.iceberg.places import is_in_location, metadata_file, next_version
 from graveler.iceberg.shapes import Document
 from graveler.layout import TABLES_FOLDER
+from graveler.messages import Refusal
 from graveler.model import AddressType, Entry
 from graveler.open_repository import OpenRepository
 
@@ -68,10 +70,17 @@ def read_table(repo: OpenRepository, path: bytes, stored: bytes) -> IcebergTable
     known = repo.engine.tables.get(uri)
     if known is not None:
         return IcebergTable(uri, known)
-    content = read_content(repo.engine, found).content
+    try:
+        content = read_content(repo.engine, found).content
+    except GoneError as error:
+        raise _collected(uri) from error
     table = table_of_file(uri, content)
     _remember(repo, table, len(content))
     return table
+
+
+def _collected(uri: str) -> GravelerError:
+    return Refusal.NO_DATA.error(f"the table was collected: its metadata file {uri} is deleted")
 
 
 def table_of_file(uri: str, content: bytes) -> IcebergTable:
@@ -112,12 +121,20 @@ def written(
     """Write a new metadata file; return the table, and the stored value that names the file.
 
     after: the table that the metadata replace.
+
+    Raises:
+        GoneError: the file of that table does not exist any more.
     """
-    version = 0 if after is None else next_version(after.metadata_location or "")
+    engine, replaced = repo.engine, (after and after.metadata_location) or ""
+    # The cache outlasts a file that was collected, and with it what the new file would name.
+    look = engine.ahead(partial(engine.objects.head, replaced)) if replaced else None
+    version = next_version(replaced) if replaced else 0
     location: str = metadata["location"]
-    uri = metadata_file(location, version, repo.engine.names.new_uid())
+    uri = metadata_file(location, version, engine.names.new_uid())
     content = msgspec.json.encode(metadata)
-    info = repo.engine.objects.put(uri, content, CONTENT_TYPE)
+    info = engine.objects.put(uri, content, CONTENT_TYPE)
+    if look and look() is None:
+        raise _collected(replaced)
     table = IcebergTable(uri, metadata)
     _remember(repo, table, len(content))
     return table, value_of(repo, uri, len(content), info.checksum, described(metadata))
@@ -158,22 +175,24 @@ def check_files(metadata: Document, location: str) -> None:
     """Check that the table's files are at the location or below it, and that clients keep them.
 
     Raises:
-        InvalidInputError: a folder is elsewhere, where no collection would find the files, or
-            clients may delete them.
+        InvalidInputError: a folder or a manifest list is elsewhere, where no collection would find
+            the files, or clients may delete them.
     """
     if metadata["location"] != location:
         raise InvalidInputError(
             f"location {metadata['location']!r} is not the table's own, {location!r}: leave it out"
         )
-    for name in _FOLDERS:
-        folder = metadata["properties"].get(name)
-        if folder is not None and not is_in_location(folder, location):
+    properties = metadata["properties"]
+    lists = filter(None, (each.get("manifest-list") for each in metadata["snapshots"]))
+    folders = {each.rpartition("/")[0]: "the folder of a manifest-list" for each in lists}
+    folders |= {properties[name]: f"property {name}" for name in _FOLDERS if name in properties}
+    for folder, name in folders.items():
+        if not is_in_location(folder, location):
             raise InvalidInputError(
-                f"property {name} is {folder!r}, which is not below the table's location, "
-                f"{location!r}"
+                f"{name} is {folder!r}, which is not below the table's location, {location!r}"
             )
     for name, value in KEPT_FILES.items():
-        if metadata["properties"].get(name) != value:
+        if properties.get(name) != value:
             raise InvalidInputError(
                 f"property {name} must stay {value}: other branches and commits share the "
                 "table's files, so no client may delete them"

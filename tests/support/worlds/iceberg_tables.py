@@ -53,7 +53,9 @@ def table(version: int = 2, **fields: object) -> Document:
     return new_metadata(asked, uuid=UUID, location=LOCATION, time_ms=CREATED_MS)
 
 
-def snapshot(number: int, parent: int | None = None, **fields: object) -> dict[str, Any]:
+def snapshot(
+    number: int, parent: int | None = None, location: str = LOCATION, **fields: object
+) -> dict[str, Any]:
     """Return the snapshot with the ID, one second for each after the table's creation."""
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     return {
@@ -61,7 +63,7 @@ def snapshot(number: int, parent: int | None = None, **fields: object) -> dict[s
         **({} if parent is None else {"parent-snapshot-id": parent}),
         "sequence-number": number,
         "timestamp-ms": CREATED_MS + 1000 * number,
-        "manifest-list": f"{LOCATION}/metadata/snap-{number}.avro",
+        "manifest-list": f"{location}/metadata/snap-{number}.avro",
         "summary": {"operation": "append"},
         "schema-id": 0,
         **named,

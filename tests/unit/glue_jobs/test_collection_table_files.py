@@ -9,7 +9,13 @@ import fastavro
 import msgspec
 import pytest
 
-from graveler.errors import BucketRefusedError, CorruptDataError, GoneError, GravelerError
+from graveler.errors import (
+    BucketRefusedError,
+    CorruptDataError,
+    GoneError,
+    GravelerError,
+    InvalidInputError,
+)
 from graveler.iceberg.files import FileKind
 from graveler_jobs.garbage_collection.table_files import (
     _found,
@@ -78,6 +84,7 @@ AVRO = manifest({"s3://b/a": ADDED})
     ("content", "names", "expected"),
     [
         (GoneError("no data"), _of_manifest, CorruptDataError),
+        (InvalidInputError("'file:///x' is not an S3 URI"), _of_list, CorruptDataError),
         (b"", _of_manifest, CorruptDataError),
         (b"PAR1", _of_list, CorruptDataError),
         (AVRO[:-1], _of_manifest, CorruptDataError),

@@ -13,6 +13,7 @@ from graveler.errors import (
     ConflictError,
     CorruptDataError,
     ForbiddenError,
+    GoneError,
     GravelerError,
     InvalidInputError,
     MergeConflictError,
@@ -24,7 +25,16 @@ from graveler.errors import (
 )
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import ProtectionRule
-from graveler.operations import branches, diffs, links, objects, repositories, tags, writes
+from graveler.operations import (
+    branches,
+    diffs,
+    dumps,
+    links,
+    objects,
+    repositories,
+    tags,
+    writes,
+)
 from graveler.operations.prefixes import requests as prefixes
 from graveler.operations.prefixes import restoring
 from graveler.operations.tables import commits, namespaces, tables
@@ -262,7 +272,7 @@ def test_subscribers_learn_which_tables_a_commit_changed(
     commits.commit_tables(
         *(engine, REPO, "main"),
         [
-            TableChange(NS, "orders", [], [add(snapshot(7)), set_ref(7)]),
+            TableChange(NS, "orders", [], [add(snapshot(7, location=first.location)), set_ref(7)]),
             TableChange(NS, "other", [{"type": "assert-table-uuid", "uuid": uuid_of(second)}], []),
         ],
     )
@@ -301,9 +311,13 @@ def test_a_commit_to_several_tables_keeps_what_another_changed_meanwhile(
     assert properties(load(engine, "items")) == {"both", "theirs"}
 
 
-def snapshot_updates(world: MemoryWorld) -> list[dict[str, Any]]:
-    """Return the updates with which a client adds the first snapshot of a table."""
-    added = {**snapshot(5), "sequence-number": 1, "timestamp-ms": world.clock.now_ns() // NS_PER_MS}
+def snapshot_updates(world: MemoryWorld, table: IcebergTable) -> list[dict[str, Any]]:
+    """Return the updates with which a client adds the first snapshot of the table."""
+    added = {
+        **snapshot(5, location=table.location),
+        "sequence-number": 1,
+        "timestamp-ms": world.clock.now_ns() // NS_PER_MS,
+    }
     return [add(added), set_ref(5)]
 
 
@@ -313,12 +327,12 @@ NO_SNAPSHOT = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": N
 def test_a_requirement_of_a_table_that_does_not_change_holds_at_that_moment(
     engine: Engine, world: MemoryWorld
 ) -> None:
-    create(engine)
+    orders = create(engine)
     create(engine, "items")
     commit(engine)
     updates = [{"action": "set-properties", "updates": {"ours": "set"}}]
     changed = [TableChange(NS, "orders", [NO_SNAPSHOT], []), TableChange(NS, "items", [], updates)]
-    late = beaten(world, lambda engine: change(engine, updates=snapshot_updates(world)))
+    late = beaten(world, lambda engine: change(engine, updates=snapshot_updates(world, orders)))
     with pytest.raises(ConflictError):
         commits.commit_tables(late, REPO, "main", changed)
     branches.reset(engine, REPO, "main", kind="reset")
@@ -355,8 +369,8 @@ def test_a_commit_that_a_merge_missed_and_that_conflicts_with_it_may_have_taken_
     engine: Engine, world: MemoryWorld
 ) -> None:
     """After a conflict, a client would delete files that the table then names."""
-    create(engine)
-    with_source(engine, updates=snapshot_updates(world))
+    made = create(engine)
+    with_source(engine, updates=snapshot_updates(world, made))
     with pytest.raises(UnknownOutcomeError):
         change(beside_a_merge(world), "ours", requirements=[NO_SNAPSHOT])
     assert properties(load(engine)) == {"ours"}
@@ -455,6 +469,7 @@ def test_a_table_cannot_be_created_among_the_files_of_another(engine: Engine) ->
         {"action": "assign-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"},
         {"action": "set-properties", "updates": {"write.data.path": "s3://elsewhere/x"}},
         {"action": "set-properties", "updates": {"write.metadata.path": f"{NAMESPACE}/data"}},
+        add(snapshot(1, location="s3://elsewhere/x")),
     ],
 )
 def test_the_files_of_a_table_stay_in_its_folder(engine: Engine, update: dict[str, Any]) -> None:
@@ -462,6 +477,33 @@ def test_the_files_of_a_table_stay_in_its_folder(engine: Engine, update: dict[st
     with pytest.raises(InvalidInputError):
         change(engine, updates=[update])
     assert load(engine) == before
+
+
+def test_a_table_that_was_collected_takes_no_commit(engine: Engine) -> None:
+    """Its new metadata would name files that are deleted, and no later collection could end."""
+    made = create(engine)
+    assert made.metadata_location is not None
+    assert not engine.objects.delete_many([made.metadata_location])
+    with pytest.raises(GoneError, match="the table was collected"):
+        change(engine, "late")
+
+
+def test_a_table_of_a_copied_namespace_can_only_be_read(engine: Engine, world: MemoryWorld) -> None:
+    """Its metadata name the files of the first namespace; a commit would write there."""
+    made = create(engine)
+    commit(engine)
+    manifest = dumps.dump(engine, REPO)
+    copy = "s3://bucket/copy"
+    world.files.files |= {(copy, name): content for (_, name), content in world.files.files.items()}
+    assert made.metadata_location is not None
+    copied = made.metadata_location.replace(NAMESPACE, copy)
+    engine.objects.put(copied, engine.objects.get(made.metadata_location), "")
+    repositories.create(engine, name="copy", storage_namespace=copy, bare=True)
+    dumps.restore(engine, "copy", manifest)
+    updates = [{"action": "set-properties", "updates": {"a": "b"}}]
+    with pytest.raises(ForbiddenError, match="it can only be read"):
+        commits.commit_tables(engine, "copy", "main", [TableChange(NS, "orders", [], updates)])
+    assert tables.load(engine, "copy", "main", NS, "orders").metadata == made.metadata
 
 
 def test_the_catalog_chooses_the_location_of_a_new_table(engine: Engine) -> None:
@@ -717,7 +759,7 @@ def snap(engine: Engine, ref: str, number: int, parent: int | None, operation: s
     """Commit a snapshot to the table on the branch, and then the branch."""
     made = load(engine, ref=ref)
     added = {
-        **snapshot(number, parent, summary={"operation": operation}),
+        **snapshot(number, parent, made.location, summary={"operation": operation}),
         "sequence-number": made.metadata["last-sequence-number"] + 1,
         "timestamp-ms": made.metadata["last-updated-ms"],
     }
@@ -757,7 +799,10 @@ def test_rows_of_both_sides_conflict_and_the_error_names_table_and_snapshots(
 ) -> None:
     snap(parted, "source", 2, 1, "append")
     snap(parted, "main", 3, 1, "append")
-    with pytest.raises(MergeConflictError, match=r"table sales\.orders: snapshot 2 .* and 3 of"):
+    with pytest.raises(
+        MergeConflictError,
+        match=r"table sales\.orders, '_lakefs_.*/orders': snapshot 2 .* and 3 of",
+    ):
         merge(parted)
     assert load(parted).metadata["current-snapshot-id"] == 3
     merge(parted, "source-wins")
