@@ -9,10 +9,10 @@ from graveler_cli.arguments import changed_path_argument, path_argument
 from graveler_cli.commands.fs.copying import Copies
 from graveler_cli.commands.fs.options import BRANCH_OBJECT, OBJECT, names_of, recursive_option
 from graveler_cli.commits import first_line, shown_id
-from graveler_cli.errors import UsageError
+from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.grammar import option
 from graveler_cli.output import local_time
-from graveler_cli.schemas import Commit, TaskCreation
+from graveler_cli.schemas import Commit, ObjectStats, TaskCreation
 from graveler_cli.session import CommandSession
 from graveler_cli.tasks import Tasks
 from graveler_cli.uris import SCHEME, PathUri, RefUri, RepositoryUri
@@ -80,8 +80,14 @@ def restore(session: CommandSession, uri: str, *, source: str, recursive: bool) 
             "GET", "/repositories/{repository}/commits/{ref}", names, Commit
         )
         version = PathUri(ref.repository, commit.id, path.path)
-        Copies(session, str(version), uri, word="restore").run(None, recursive=False)
-        return
+        from graveler_cli.tables import ROOT  # noqa: PLC0415 - of few commands
+
+        if not path.path.startswith(ROOT):
+            Copies(session, str(version), uri, word="restore").run(None, recursive=False)
+            return
+        # Tables are not copied: the path is restored as a prefix, which must begin no other.
+        _require_alone(session, version)
+        _require_alone(session, path)
     body = {"prefix": path.path, "ref": ref.ref}
     template = f"{BRANCH_OBJECT}/restore_prefix"
     started = session.server.ask("POST", template, names_of(path), TaskCreation, body)
@@ -89,3 +95,18 @@ def restore(session: CommandSession, uri: str, *, source: str, recursive: bool) 
     session.output.warn(f"`graveler tasks cancel {repository} {started.id}` stops it")
     done = Tasks(session.server, repository).completed(started.id)
     session.output.item(done, lambda task: [f"restored: {task.result['changed']} objects"])
+
+
+def _require_alone(session: CommandSession, path: PathUri) -> None:
+    """Check that no other object's path begins with the path.
+
+    Raises:
+        CommandError: one does.
+    """
+    query = {"prefix": path.path, "amount": 2}
+    found = session.server.page(f"{OBJECT}/ls", names_of(path), ObjectStats, query).results
+    others = [each.path for each in found if each.path != path.path]
+    if others:
+        raise CommandError(
+            f"{others[0]} at {path.ref} begins with it as well: --recursive restores both"
+        )

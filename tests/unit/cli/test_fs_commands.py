@@ -5,6 +5,8 @@ from hashlib import md5
 
 import pytest
 
+from tests.support.clients.answers import commit, page
+
 BRANCH = "lakefs://my-repo/main"
 
 
@@ -298,3 +300,27 @@ def test_help_names_every_command_but_stage(graveler):
     for name in ("cat", "cp", "download", "ls", "mv", "presign", "rm", "stat", "sync", "upload"):
         assert f" {name} " in shown
     assert " stage " not in shown
+
+
+TABLE = "_lakefs_tables/iceberg/namespaces/shop/tables/picked"
+RESTORE = ("fs", "restore", f"{BRANCH}/{TABLE}", "--from", "old")
+
+
+def test_a_table_is_restored_by_its_path(graveler, server):
+    at = "2026-01-01T00:00:00Z"
+    task = {"id": "T", "kind": "restore-prefix", "state": "completed", "user": "ann"}
+    times = {"creation_time": at, "update_time": at}
+    row = {"path": TABLE, "path_type": "object"}
+    server.will_answer(
+        commit("a"), page(row), page(), {"id": "T"}, {**task, **times, "result": {"changed": "1"}}
+    )
+    result = graveler.run(*RESTORE)
+    assert (result.exit_code, result.stdout) == (0, "restored: 1 objects\n")
+    assert server.asked[3].body == {"prefix": TABLE, "ref": "old"}
+
+
+def test_a_table_whose_path_begins_another_is_not_restored_alone(graveler, server):
+    row = {"path": f"{TABLE}2", "path_type": "object"}
+    server.will_answer(commit("a"), page(), page(row))
+    assert graveler.fails(*RESTORE).endswith("begins with it as well: --recursive restores both")
+    assert len(server.asked) == 3
