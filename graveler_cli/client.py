@@ -186,7 +186,7 @@ class LakeClient:
     ) -> urllib3.BaseHTTPResponse:
         """Return an answer whose content is unread; close it. Otherwise like `request`."""
         url = self.url(template, names, query)
-        sent = self.headers | dict(headers or {})
+        sent = self.headers | {"Accept-Encoding": "gzip"} | dict(headers or {})
         if body is not None and not isinstance(body, bytes):
             body = msgspec.json.encode(body)
             sent["Content-Type"] = "application/json"

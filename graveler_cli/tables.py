@@ -12,7 +12,14 @@ from msgspec import Struct
 
 from graveler.errors import InvalidInputError
 from graveler.iceberg.metadata import by_id, current_snapshot_id, read_metadata
-from graveler.iceberg.places import namespace_folder, table_at, table_path
+from graveler.iceberg.places import (
+    OBJECTS,
+    SYSTEM,
+    SYSTEM_NAMESPACE,
+    namespace_folder,
+    table_at,
+    table_path,
+)
 from graveler.iceberg.shapes import Document
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.schemas import ObjectStats
@@ -63,7 +70,9 @@ def tables_at(server: "LakeClient", ref: RefUri, namespace: str = "") -> Iterato
     for each in server.each(template, names, ObjectStats, {"prefix": prefix}):
         if shown_name(each.path):
             yield each
-    if namespace and each is None:
+    if namespace == SYSTEM:
+        yield ObjectStats(table_path(SYSTEM_NAMESPACE, OBJECTS).decode(), "object")
+    elif namespace and each is None:
         raise CommandError(f"namespace {namespace!r} does not exist at {ref}: {_remedy(ref)}")
 
 

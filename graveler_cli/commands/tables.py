@@ -61,7 +61,7 @@ def ls(session: CommandSession, uri: str, namespace: str) -> None:
         lambda each: (
             shown_name(each.path),
             (each.metadata or {}).get("iceberg-snapshot-id", "-"),
-            output.local_time(each.mtime),
+            output.local_time(each.mtime) if each.mtime else "-",
         ),
         expendable=("Updated",),
     )

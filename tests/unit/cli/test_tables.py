@@ -88,6 +88,11 @@ def test_a_wrong_namespace_is_an_error_that_says_what_to_do(graveler, server):
     assert "namespace '' is invalid" in graveler.fails("tables", "ls", MAIN, "sales..eu")
 
 
+def test_ls_of_system_has_the_table_that_nobody_writes(graveler, server):
+    server.will_answer(page())
+    assert graveler.prints("tables", "ls", MAIN, "system") == "system.objects\t-\t-\n"
+
+
 # show
 
 
@@ -117,6 +122,7 @@ def test_show_as_json_is_the_table_without_a_client_s_configuration(graveler, se
     server.will_answer(loaded(metadata))
     printed = json.loads(graveler.prints("tables", "show", MAIN, "sales.orders", "--json"))
     assert printed == {"metadata": metadata, "metadata-location": FILE}
+    assert server.asked[0].headers["Accept-Encoding"] == "gzip"  # some answers are too large else
 
 
 def test_an_empty_table_is_shown(graveler, server):
