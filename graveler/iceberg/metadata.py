@@ -79,7 +79,7 @@ def by_id(documents: Iterable[Document], name: str, value: int) -> Document:
     """
     found = [each for each in documents if each[name] == value]
     if len(found) != 1:
-        raise InvalidInputError(f"{name} {value} must be the ID of one document, not {len(found)}")
+        raise InvalidInputError(f"{name} {value} is {'ambiguous' if found else 'unknown'}")
     return found[0]
 
 

@@ -37,6 +37,7 @@ def check_requirements(requirements: object, metadata: Document | None) -> None:
 
 def _require(fault: str, expected: object, found: object) -> None:
     if expected != found:
+        expected, found = ("none" if each is None else each for each in (expected, found))
         raise ConflictError(
             f"Requirement failed: {fault}: expected {expected}, and the table has {found}: load "
             "the table and commit again"

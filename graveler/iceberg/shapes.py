@@ -186,6 +186,7 @@ class CreateTableRequest(_Shape):
     partition_spec: PartitionSpec | None = None
     write_order: SortOrder | None = None
     properties: dict[str, str] | None = None
+    stage_create: bool | None = None
 
 
 def checked(value: object, kind: type[_Kind], name: str) -> _Kind:

@@ -53,6 +53,16 @@ def test_a_requirement_that_fails_is_a_conflict(requirement):
     assert str(failed.value).startswith("Requirement failed: ")
 
 
+def test_an_absent_snapshot_is_called_none():
+    for ref, snapshot, told in (
+        ("main", None, "none, and the table has 2"),
+        ("dev", 1, "has none"),
+    ):
+        requirement = {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": snapshot}
+        with pytest.raises(ConflictError, match=told):
+            check_requirements([requirement], TABLE)
+
+
 def test_a_table_that_does_not_exist_may_be_created():
     check_requirements([{"type": "assert-create"}], None)
 
