@@ -169,6 +169,7 @@ class LakeClient:
 
         Bytes are sent as they are; every other body as JSON.
         """
+        headers = {"Accept-Encoding": "gzip", **(headers or {})}
         with self.opened(method, template, names, body, query, headers) as response:
             try:
                 return WholeAnswer.of(response)
@@ -186,7 +187,7 @@ class LakeClient:
     ) -> urllib3.BaseHTTPResponse:
         """Return an answer whose content is unread; close it. Otherwise like `request`."""
         url = self.url(template, names, query)
-        sent = self.headers | {"Accept-Encoding": "gzip"} | dict(headers or {})
+        sent = self.headers | dict(headers or {})
         if body is not None and not isinstance(body, bytes):
             body = msgspec.json.encode(body)
             sent["Content-Type"] = "application/json"

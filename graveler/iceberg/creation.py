@@ -3,7 +3,7 @@
 from typing import Any
 
 from graveler.errors import InvalidInputError
-from graveler.iceberg.draft import Draft, number_property
+from graveler.iceberg.draft import number_property
 from graveler.iceberg.layouts import FIRST_PARTITION_ID
 from graveler.iceberg.metadata import EMPTY_LISTS, check_metadata
 from graveler.iceberg.schemas import check_schema, with_fresh_ids
@@ -15,7 +15,7 @@ from graveler.iceberg.shapes import (
     field,
     stored,
 )
-from graveler.iceberg.updates import UPDATES, apply_updates
+from graveler.iceberg.updates import apply_updates
 
 _FORMAT_VERSION = "format-version"
 _FORMAT_VERSION_DEFAULT = 2
@@ -70,7 +70,7 @@ def new_metadata(request: Document, *, uuid: str, location: str, time_ms: int) -
     order = _with_sources(request.get("write-order"), ids)
     order["order-id"] = int(bool(order["fields"]))
     kept = {name: value for name, value in properties.items() if name not in _RESERVED}
-    updates: list[dict[str, Any]] = [
+    updates = [
         {"action": "add-schema", "schema": fresh},
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "add-spec", "spec": spec},
@@ -80,10 +80,7 @@ def new_metadata(request: Document, *, uuid: str, location: str, time_ms: int) -
         {"action": "set-location", "location": location},
         {"action": "set-properties", "updates": {**_NEW_TABLES, **kept}},
     ]
-    draft = Draft(_blank(version, uuid))
-    for update in updates:
-        UPDATES[update["action"]](draft, update)
-    return draft.finished(time_ms, None)
+    return apply_updates(_blank(version, uuid), updates, time_ms=time_ms)
 
 
 def created_by_updates(updates: object, *, uuid: str, time_ms: int) -> Document:

@@ -13,20 +13,17 @@ from graveler_functions.telemetry import Telemetry, TelemetryRecord
 
 App = Callable[[Event, Any], dict[str, Any]]
 
-_TOO_LARGE = (
-    f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: "
-    "request a smaller amount or fewer parts, or accept gzip"
-)
-
 
 def serve(
     telemetry: Telemetry,
     respond: Callable[[Event, TelemetryRecord], ApiAnswer],
     of_error: Callable[[GravelerError], ApiAnswer],
+    to_shorten: str = "request a smaller amount or fewer parts",
 ) -> App:
     """Return a function from an event to API Gateway's answer.
 
-    respond answers a request, whatever happens. of_error answers one whose answer is too large.
+    respond answers a request, whatever happens. of_error answers one whose answer is too large;
+    to_shorten is what its client can do.
     """
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
@@ -39,7 +36,10 @@ def serve(
             if not answers.fits_payload(answer):
                 # After a change, nothing must say that there was none.
                 kind = UnknownOutcomeError if _may_have_changed(event) else TooLargeError
-                record.error = error = kind(_TOO_LARGE)
+                record.error = error = kind(
+                    f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: accept gzip, or "
+                    f"{to_shorten}"
+                )
                 answer = of_error(error).for_gateway(takes_gzip=False)
             answer["headers"]["X-Request-ID"] = request_id_of(event)
             if method_of(event) == "HEAD":

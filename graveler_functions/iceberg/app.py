@@ -67,7 +67,8 @@ def build_app(
             message = f"internal error, request {request_id_of(event)}"
             return of_fault(500, "InternalServerError", message)
 
-    return serve(telemetry or Telemetry(SERVICE), respond, of_error)
+    remedy = "expire snapshots of the table"
+    return serve(telemetry or Telemetry(SERVICE), respond, of_error, remedy)
 
 
 def _answer(
@@ -78,14 +79,15 @@ def _answer(
 ) -> ApiAnswer:
     method, found = method_of(event), parsed(sent_path_of(event))
     if found is None:
-        raise _not_served(event)
+        remedy = "/iceberg/api, or in /iceberg/relative_to/<repository>.<ref>/api"
+        raise _not_served(event, f"the catalog's address ends in {remedy}")
     catalog, path = found
     if path == _TOKENS and method == "POST":
         record.operation = "getToken"
         return tokens.create_token(IcebergRequest(event, services, catalog, {}, NOBODY))
     routed = routes.find(method, path)
     if routed is None:
-        raise _not_served(event)
+        raise _not_served(event, "GET config names the operations")
     authenticated = services.authenticator.authenticate(
         (event.get("headers") or {}).get("authorization"),
         (),  # a browser's cookie would let another page act in its user's name
@@ -109,8 +111,7 @@ def _configuration(request: IcebergRequest) -> ApiAnswer:
     return answers.of_json({"defaults": {}, "overrides": {}, "endpoints": endpoints})
 
 
-def _not_served(event: Event) -> GravelerError:
+def _not_served(event: Event, remedy: str) -> GravelerError:
     return UnsupportedError(
-        f"{method_of(event)} {sent_path_of(event)[:200]} is not served: the catalog's address ends "
-        "in /iceberg/api, or in /iceberg/relative_to/<repository>.<ref>/api"
+        f"{method_of(event)} {sent_path_of(event)[:200]} is not served: {remedy}"
     )

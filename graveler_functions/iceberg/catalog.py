@@ -17,9 +17,10 @@ from graveler.iceberg.places import SYSTEM_NAMESPACE, Namespace
 # A client separates the levels of a namespace in paths and queries by this.
 SEPARATOR = "\x1f"
 
-# Clients of lakeFS set the prefix `lakefs`.
+# Clients add `v1` to their address, and some the prefix `lakefs`. A second `v1` was in the address.
 _PATH = re.compile(
-    r"/iceberg(?:/relative_to/(?P<repository>[^./]+)\.(?P<ref>[^/]+))?/api/v1/(?:lakefs/)?(?P<rest>.+)"
+    r"/iceberg(?:/relative_to/(?P<repository>[^./]+)\.(?P<ref>[^/]+))?"
+    r"/api/v1/(?!v1/)(?:lakefs/)?(?P<rest>.+)"
 )
 
 
@@ -65,10 +66,8 @@ class Catalog(Struct, frozen=True):
         """
         place = self.place(levels)
         if not place.namespace:
-            raise NotFoundError(
-                f"namespace {'.'.join(levels)!r} has no tables: "
-                "name the repository, the ref and a namespace"
-            )
+            missing = "a namespace" if self.root else "the repository, the ref and a namespace"
+            raise NotFoundError(f"namespace {'.'.join(levels)!r} has no tables: name {missing}")
         return place
 
 

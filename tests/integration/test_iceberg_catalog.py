@@ -140,7 +140,7 @@ def test_repositories_and_refs_are_namespaces(catalog: CatalogClient) -> None:
     assert children("repo\x1fmain") == in_main
     for namespace in ("repo", "repo%1Fmain", "repo%1Fmain%1Fsales", "repo%1Fmain%1Fsystem"):
         assert catalog.ask("HEAD", f"namespaces/{namespace}", below=ALL).status == 204
-    for namespace in ("none", "repo%1Fnone", "repo%1Fmain%1Fnone"):
+    for namespace in ("none", "None", "repo%1Fnone", "repo%1Fno ne", "repo%1Fmain%1Fnone"):
         assert catalog.ask("HEAD", f"namespaces/{namespace}", below=ALL).status == 404
 
 
@@ -381,6 +381,13 @@ def test_one_request_changes_one_ref(catalog: CatalogClient) -> None:
         ("POST", "namespaces", {"namespace": ["a/b"]}, (400, "BadRequestException")),
         ("POST", "namespaces", {"namespace": []}, (400, "BadRequestException")),
         ("GET", "namespaces/%1F", None, (400, "BadRequestException")),
+        ("GET", "namespaces/%2E%2E", None, (404, "NoSuchNamespaceException")),
+        (
+            "POST",
+            "namespaces/sales/tables",
+            {**request(), "name": "t", "stage-create": "yes"},
+            (400, "BadRequestException"),
+        ),
         ("GET", "views", None, (406, "UnsupportedOperationException")),
         ("PATCH", TABLE, None, (406, "UnsupportedOperationException")),
     ],
@@ -390,6 +397,18 @@ def test_errors_have_the_types_that_clients_know(
 ) -> None:
     catalog.table()
     assert fault(catalog.ask(method, path, body)) == expected
+
+
+def test_a_refusal_tells_what_is_wrong_with_the_request(catalog: CatalogClient) -> None:
+    catalog.table()
+
+    def told(method: str, path: str, body: Any = None) -> str:
+        message: str = catalog.ask(method, path, body).json["error"]["message"]
+        return message
+
+    assert told("GET", "views").endswith("is not served: GET config names the operations")
+    nowhere = {"table-changes": [{"identifier": {"namespace": [], "name": "t"}, **COMMIT}]}
+    assert told("POST", "transactions/commit", nowhere).endswith(": name a namespace")
 
 
 @pytest.mark.parametrize("ref", ["none", "v1"])
@@ -454,7 +473,10 @@ def test_a_commit_whose_answer_is_too_large_may_have_taken_effect(
         body = {"requirements": [], "updates": [update]}
         statuses.append(catalog.ask("POST", TABLE, body).status)
     assert statuses == [200, 504]
-    assert fault(catalog.ask("GET", TABLE)) == (413, "TooLargeException")
+    reply = catalog.ask("GET", TABLE)
+    assert fault(reply) == (413, "TooLargeException")
+    assert "expire snapshots" in reply.json["error"]["message"]
+    assert catalog.ask("GET", TABLE, headers={"accept-encoding": "gzip"}).status == 200
 
 
 # Rights

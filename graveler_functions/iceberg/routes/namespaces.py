@@ -8,7 +8,7 @@ from msgspec import Struct
 from graveler.access.actions import Action
 from graveler.access.needs import Permission
 from graveler.access.resources import repository_arn
-from graveler.errors import AlreadyExistsError, InvalidInputError
+from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.model import Page
 from graveler.operations import branches, repositories
 from graveler.operations.tables import namespaces
@@ -82,10 +82,13 @@ def has_namespace(request: IcebergRequest) -> ApiAnswer:
 def _properties(request: IcebergRequest) -> Mapping[str, str]:
     place = request.place
     request.require_on_namespace(Action.GET_NAMESPACE, place)
-    if not place.namespace:
-        _check_is_there(request, place)
-        return {}
-    return namespaces.properties_of(request.engine, *place.parts)
+    try:
+        if not place.namespace:
+            _check_is_there(request, place)
+            return {}
+        return namespaces.properties_of(request.engine, *place.parts)
+    except InvalidInputError as error:  # nothing has such a name
+        raise NotFoundError(str(error)) from error
 
 
 def _check_is_there(request: IcebergRequest, place: CatalogPlace) -> None:
