@@ -163,7 +163,8 @@ def can_match(resource: str, form: str) -> bool:
     """Return whether a policy's resource can match a resource of the form.
 
     Braces in the form mark names to fill in, as in `arn:lakefs:fs:::repository/{repository}`. Only
-    the last name may have slashes. A resource with wildcards may count as matching by mistake.
+    names behind that of the repository may have slashes. A resource with wildcards may count as
+    matching by mistake.
     """
     if ALL in {resource, form}:
         return resource == ALL

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graveler_functions.api.all_operations import OPERATIONS, TEMPLATES
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
+from graveler_functions.iceberg.needs import NEEDS as CATALOG_NEEDS
 from tests.architecture.test_portability import ROOT
 from tests.support.checks.budgets import BUDGETS
 
@@ -45,6 +46,11 @@ def _operations() -> Iterator[tuple[object, ...]]:
 def _needs() -> Iterator[tuple[object, ...]]:
     for template in TEMPLATES:
         yield template.name, template.needs
+
+
+def _catalog_needs() -> Iterator[tuple[object, ...]]:
+    for name, needs in CATALOG_NEEDS.items():
+        yield name, " and ".join(map(str, needs))
 
 
 def _task_needs() -> Iterator[tuple[object, ...]]:
@@ -86,6 +92,7 @@ class PageTable:
 TABLES = (
     PageTable("api.md", "| module in `graveler_functions/api/routes` | operations |", _operations),
     PageTable("access.md", "| operation | needs |", _needs),
+    PageTable("access.md", "| operation of the catalog | needs |", _catalog_needs),
     PageTable(
         "access.md",
         "| kind | its status and its row in the list need | its cancellation needs |",

@@ -3,6 +3,7 @@
 import json
 import re
 
+from graveler.access.actions import Action
 from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS
 from graveler.access.validation import check_statements
@@ -21,6 +22,10 @@ def test_the_page_names_the_policies_of_the_standard_groups():
         row.strip("| ").split(" | ") for row in rows_under("| group | its members may | policies |")
     ]
     assert {group: tuple(policies.split(", ")) for group, _, policies in rows} == GROUPS
+
+
+def test_the_page_names_all_actions():
+    assert [action for action in Action if f"`{action}`" not in PAGE] == []
 
 
 def test_the_examples_of_policies_are_valid():

@@ -177,7 +177,17 @@ def test_a_list_has_the_actions_about_the_kind_of_its_resource(api):
         "verdict": "not_allowed",
         "reason": "no statement allows auth:ReadUser on any resource",
     }
-    assert list_access(api, "arn:lakefs:catalog:::table/x") == {}
+    catalog = "arn:lakefs:catalog:::"
+    assert list_access(api, f"{catalog}table/x") == {}
+    assert list(list_access(api, f"{catalog}table/lake/sales/orders")) == [
+        "catalog:ReadTable",
+        "catalog:CreateTable",
+        "catalog:UpdateTable",
+        "catalog:DeleteTable",
+    ]
+    root, below = (list_access(api, f"{catalog}namespace/lake{each}") for each in ("", "/sales"))
+    assert list(root) == ["catalog:ListNamespaces", "catalog:GetNamespace"]
+    assert root.keys() < below.keys()
 
 
 def test_a_list_is_what_the_explanations_of_its_actions_say(api):
@@ -254,6 +264,19 @@ def test_a_check_warns_of_what_never_applies(api):
     }
 
 
+def test_a_check_warns_of_no_right_to_the_tables_of_the_catalog(api):
+    statements = [
+        {"effect": "allow", "action": actions, "resource": f"arn:lakefs:catalog:::{resource}"}
+        for actions, resource in [
+            (["catalog:ListNamespaces", "catalog:GetNamespace"], "namespace/lake"),
+            (["catalog:ListTables"], "namespace/lake/sales"),
+            (["catalog:ReadTable", "catalog:UpdateTable"], "table/lake/sales/*"),
+        ]
+    ]
+    found = api.ask("POST", "/auth/check_policy", {"id": "tables", "statement": statements}).json
+    assert found == {"problems": [], "warnings": []}
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "50%", "..", "a\nb", "n" * 2000])
 def test_a_check_refuses_the_names_that_creation_refuses(api, name):
     found = api.ask("POST", "/auth/check_policy", {"id": name, "statement": [GUARD]}).json
@@ -266,7 +289,7 @@ def test_a_check_refuses_the_names_that_creation_refuses(api, name):
 
 
 def test_a_check_still_warns_about_the_statements_of_a_policy_with_a_wrong_name(api):
-    lost = {**GUARD, "action": ["catalog:ReadTable"], "resource": "*"}
+    lost = {**GUARD, "action": ["catalog:ReadView"], "resource": "*"}
     found = api.ask("POST", "/auth/check_policy", {"id": "a/b", "statement": [lost]}).json
     assert (len(found["problems"]), len(found["warnings"])) == (1, 1)
 
@@ -331,6 +354,14 @@ def test_all_actions_are_listed_with_their_resources_and_operations(api):
     assert rows["auth:ListUsers"]["resources"] == ["*"]
     assert rows["catalog:ReadTable"] == {
         "action": "catalog:ReadTable",
-        "resources": [],
-        "operations": [],
+        "resources": ["arn:lakefs:catalog:::table/{repository}/{namespace}/{table}"],
+        "operations": [
+            "loadCredentials",
+            "loadTable",
+            "renameTable",
+            "reportMetrics",
+            "tableExists",
+        ],
     }
+    unneeded = [name for name, row in rows.items() if not (row["resources"] and row["operations"])]
+    assert all(name.removesuffix("s").endswith("View") for name in unneeded), unneeded

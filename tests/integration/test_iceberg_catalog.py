@@ -2,19 +2,24 @@
 
 import base64
 import json
-from typing import Any
+from collections import defaultdict
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
 
+from graveler.access.resources import can_match
 from graveler.aws import deadlines
 from graveler.errors import ContentionError, CorruptDataError, ThrottledError, UnknownOutcomeError
+from graveler_functions.api.all_operations import TEMPLATES
 from graveler_functions.http.rest_api import for_both_apis
+from graveler_functions.http.route_table import RouteTable
+from graveler_functions.iceberg.needs import NEEDS, CatalogNeed
 from graveler_functions.iceberg.operations import OPERATIONS
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient
 from tests.support.clients.catalog import ALL, OF_MAIN, CatalogClient, fault
-from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
+from tests.support.fakes.access import EVERYTHING, RestrictedClient, Right, allowing, denying
 from tests.support.worlds.iceberg_tables import request
 from tests.support.worlds.task_scenarios import IMPATIENT
 
@@ -483,10 +488,22 @@ def test_a_commit_whose_answer_is_too_large_may_have_taken_effect(
 
 _NAMESPACE = "arn:lakefs:catalog:::namespace/repo/sales"
 _TABLE = "arn:lakefs:catalog:::table/repo/sales/orders"
+_REPOSITORY = "arn:lakefs:fs:::repository/repo"
 _OTHER = "arn:lakefs:catalog:::table/repo/sales/other"
 
 
-def _needs() -> list[tuple[str, str, Any, tuple[tuple[str, str], ...]]]:
+class Case(NamedTuple):
+    """A request, and the rights that it needs; `<location>` stands for the file of the table."""
+
+    method: str
+    path: str
+    body: Any
+    needs: tuple[Right, ...]
+    below: str = OF_MAIN
+    parent: str = ""
+
+
+def _cases() -> list[Case]:
     names = {
         "source": {"namespace": ["sales"], "name": "orders"},
         "destination": {"namespace": ["sales"], "name": "other"},
@@ -494,33 +511,50 @@ def _needs() -> list[tuple[str, str, Any, tuple[tuple[str, str], ...]]]:
     creation = {"requirements": [{"type": "assert-create"}], "updates": []}
     root = "arn:lakefs:catalog:::namespace/repo"
     new = {"namespace": ["new"]}
+    first = {"table-changes": [{"identifier": names["destination"], **creation}]}
+    file = {"name": "other", "metadata-location": "<location>"}
+    imports = ("fs:ImportFromStorage", "arn:lakefs:fs:::namespace/<location>")
+    system = (
+        ("catalog:ReadTable", "arn:lakefs:catalog:::table/repo/system/objects"),
+        ("fs:ListObjects", _REPOSITORY),
+    )
     return [
-        ("GET", "namespaces", None, (("catalog:ListNamespaces", root),)),
-        ("POST", "namespaces", new, (("catalog:CreateNamespace", f"{root}/new"),)),
-        ("GET", "namespaces/sales", None, (("catalog:GetNamespace", _NAMESPACE),)),
-        ("HEAD", "namespaces/sales", None, (("catalog:GetNamespace", _NAMESPACE),)),
-        (
+        Case("GET", "namespaces", None, (("catalog:ListNamespaces", root),)),
+        Case(
+            "GET", "namespaces", None, (("catalog:ListNamespaces", _NAMESPACE),), OF_MAIN, "sales"
+        ),
+        Case("GET", "namespaces", None, (("fs:ListBranches", _REPOSITORY),), ALL, "repo"),
+        Case("GET", "namespaces", None, (("fs:ListRepositories", "*"),), ALL),
+        Case("POST", "namespaces", new, (("catalog:CreateNamespace", f"{root}/new"),)),
+        Case("GET", "namespaces/sales", None, (("catalog:GetNamespace", _NAMESPACE),)),
+        Case("HEAD", "namespaces/sales", None, (("catalog:GetNamespace", _NAMESPACE),)),
+        Case("GET", "namespaces/repo", None, (("catalog:GetNamespace", root),), ALL),
+        Case("HEAD", "namespaces/repo%1Fmain", None, (("catalog:GetNamespace", root),), ALL),
+        Case(
             "POST",
             "namespaces/sales/properties",
             {"updates": {"a": "b"}},
             (("catalog:UpdateNamespace", _NAMESPACE),),
         ),
-        ("DELETE", "namespaces/sales", None, (("catalog:DeleteNamespace", _NAMESPACE),)),
-        ("GET", "namespaces/sales/tables", None, (("catalog:ListTables", _NAMESPACE),)),
-        (
+        Case("DELETE", "namespaces/sales", None, (("catalog:DeleteNamespace", _NAMESPACE),)),
+        Case("GET", "namespaces/sales/tables", None, (("catalog:ListTables", _NAMESPACE),)),
+        Case(
             "POST",
             "namespaces/sales/tables",
             {**request(), "name": "other"},
             (("catalog:CreateTable", _OTHER),),
         ),
-        ("GET", TABLE, None, (("catalog:ReadTable", _TABLE),)),
-        ("HEAD", TABLE, None, (("catalog:ReadTable", _TABLE),)),
-        ("GET", f"{TABLE}/credentials", None, (("catalog:ReadTable", _TABLE),)),
-        ("POST", f"{TABLE}/metrics", {}, (("catalog:ReadTable", _TABLE),)),
-        ("POST", TABLE, COMMIT, (("catalog:UpdateTable", _TABLE),)),
-        ("POST", TABLE, creation, (("catalog:CreateTable", _TABLE),)),
-        ("DELETE", TABLE, None, (("catalog:DeleteTable", _TABLE),)),
-        (
+        Case("GET", TABLE, None, (("catalog:ReadTable", _TABLE),)),
+        Case("HEAD", TABLE, None, (("catalog:ReadTable", _TABLE),)),
+        Case("GET", f"{TABLE}/credentials", None, (("catalog:ReadTable", _TABLE),)),
+        Case("GET", SYSTEM_TABLE, None, system),
+        Case("HEAD", SYSTEM_TABLE, None, system),
+        Case("GET", f"{SYSTEM_TABLE}/credentials", None, system),
+        Case("POST", f"{TABLE}/metrics", None, (("catalog:ReadTable", _TABLE),)),
+        Case("POST", TABLE, COMMIT, (("catalog:UpdateTable", _TABLE),)),
+        Case("POST", TABLE, creation, (("catalog:CreateTable", _TABLE),)),
+        Case("DELETE", TABLE, None, (("catalog:DeleteTable", _TABLE),)),
+        Case(
             "POST",
             "tables/rename",
             names,
@@ -530,38 +564,57 @@ def _needs() -> list[tuple[str, str, Any, tuple[tuple[str, str], ...]]]:
                 ("catalog:CreateTable", _OTHER),
             ),
         ),
-        ("POST", "transactions/commit", changes("orders"), (("catalog:UpdateTable", _TABLE),)),
-        (
+        Case("POST", "transactions/commit", changes("orders"), (("catalog:UpdateTable", _TABLE),)),
+        Case("POST", "transactions/commit", first, (("catalog:CreateTable", _OTHER),)),
+        Case("POST", "namespaces/sales/register", file, (("catalog:CreateTable", _OTHER), imports)),
+        Case(
             "POST",
             "namespaces/sales/register",
-            {"name": "other", "metadata-location": "<location>"},
-            (("catalog:CreateTable", _OTHER), ("fs:ImportFromStorage", "<namespace>")),
+            {**file, "name": "orders", "overwrite": True},
+            (("catalog:CreateTable", _TABLE), ("catalog:UpdateTable", _TABLE), imports),
         ),
     ]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "needs"), _needs(), ids=[" ".join(each[:2]) for each in _needs()]
-)
-def test_each_operation_needs_its_rights_and_no_other(
-    catalog: CatalogClient, method: str, path: str, body: Any, needs: tuple[tuple[str, str], ...]
-) -> None:
+@pytest.mark.parametrize("case", _cases(), ids=lambda case: f"{case.method} {case.path}")
+def test_each_operation_needs_its_rights_and_no_other(catalog: CatalogClient, case: Case) -> None:
     location = catalog.table()["metadata-location"]
-    if path.endswith("register"):
-        body = {**body, "metadata-location": location}
-        needs = (needs[0], (needs[1][0], f"arn:lakefs:fs:::namespace/{location}"))
+    body = case.body and json.loads(json.dumps(case.body).replace("<location>", location))
+    needs = [(action, arn.replace("<location>", location)) for action, arn in case.needs]
     restricted = RestrictedClient(catalog.api)
     limited = CatalogClient(restricted)
+
+    def is_refused(*rights: Right) -> bool:
+        restricted.may(allowing(*rights))
+        reply = limited.ask(case.method, case.path, body, below=case.below, parent=case.parent)
+        assert reply.status != 401
+        return reply.status == 403
+
     for right in needs:
-        restricted.may(*EVERYTHING, denying(right))
-        reply = limited.ask(method, path, body)
-        assert reply.status == 403
-    restricted.may(allowing(*needs))
-    assert limited.ask(method, path, body).status not in {401, 403}
+        assert is_refused(*(each for each in needs if each != right))
+    assert not is_refused(*needs)
 
 
-def test_every_operation_has_a_row_of_needs() -> None:
-    assert len({each[:2] for each in _needs()}) == len(OPERATIONS)
+def test_every_operation_lists_the_rights_that_it_needs() -> None:
+    """docs/access.md and the API tell the listed ones, and the cases above the required ones."""
+    routes = RouteTable[str]()
+    for operation in OPERATIONS:
+        routes.add(operation.method, operation.path, operation.name)
+    required: dict[str, set[CatalogNeed]] = defaultdict(set)
+    for case in _cases():
+        found = routes.find(case.method, case.path)
+        assert found is not None
+        for action, arn in case.needs:
+            needs = {
+                each
+                for each in NEEDS[found[0]]
+                if each.action == action and can_match(arn, each.form)
+            }
+            assert needs, f"{found[0]} does not list {action} on {arn}"
+            required[found[0]] |= needs
+    assert required == {name: set(needs) for name, needs in NEEDS.items()}
+    assert required.keys() == {operation.name for operation in OPERATIONS}
+    assert required.keys().isdisjoint(template.name for template in TEMPLATES)
 
 
 # What describes a ref

@@ -1,6 +1,7 @@
 """All actions of access control, with the resources they are about and the operations they allow.
 
-They come from the needs of operations, against which requests are checked.
+They come from the needs of the API's operations, against which requests are checked, and from those
+of the Iceberg catalogue.
 """
 
 import re
@@ -19,6 +20,7 @@ from graveler_functions.api.authorization.checks import (
     NeedsSomewhere,
 )
 from graveler_functions.api.routing import Template
+from graveler_functions.iceberg.needs import NEEDS as CATALOG_NEEDS
 
 # A name that a request fills in, behind the kind of its resource.
 _FILLED_IN = re.compile(r"([a-zA-Z]+)/[^/]*\{[^}]*\}")
@@ -41,19 +43,25 @@ class KnownAction(Struct, frozen=True):
 
 
 def known_actions(templates: Iterable[Template]) -> Iterator[KnownAction]:
-    """Yield every action, also those that none of the templates needs."""
-    for action in Action:
-        needed = [
-            (template.name, form)
+    """Yield every action, also those that neither a template nor the catalogue needs."""
+    needed = [
+        *(
+            (action, _general(form), template.name)
             for template in templates
-            for needed_action, forms in _actions_of(template.needs)
-            if needed_action is action
+            for action, forms in _actions_of(template.needs)
             for form in forms
-        ]
+        ),
+        *(
+            (need.action, need.form, name)
+            for name, needs in CATALOG_NEEDS.items()
+            for need in needs
+        ),
+    ]
+    for action in Action:
         yield KnownAction(
             action,
-            tuple(sorted({_general(form) for _, form in needed})),
-            tuple(sorted({name for name, _ in needed})),
+            tuple(sorted({form for each, form, _ in needed if each is action})),
+            tuple(sorted({name for each, _, name in needed if each is action})),
         )
 
 

@@ -1,6 +1,7 @@
 """What of a valid statement never applies."""
 
 import json
+import re
 
 from graveler.access.coverage import warnings_about
 from graveler.access.policy import Effect, Statement
@@ -68,16 +69,37 @@ def test_an_action_on_resources_of_another_kind_has_no_effect():
 
 
 def test_what_no_operation_needs_and_what_is_never_true_is_named():
-    assert [field for _, field, *_ in warnings(["catalog:*", "catalog:ReadTable"], "*")] == [
-        "action"
-    ] * 2
+    [(_, field, problem, _)] = warnings(["catalog:*", "catalog:ReadView"], "*")
+    assert (field, problem) == ("action", "no operation needs catalog:ReadView")
     never = {"StringLike": {"catalog:x": ["a"], "SourceIp": ["1*"]}}
     [(_, field, problem, _)] = warnings(["fs:*"], "*", never)
     assert (field, "catalog:x is never true" in problem) == ("condition", True)
 
 
 @for_each("name", POLICIES)
-def test_of_the_standard_policies_only_those_of_the_catalog_have_warnings(name):
+def test_of_the_standard_policies_only_those_of_views_have_warnings(name):
     for each in POLICIES[name]:
         found = warnings(each.actions, each.resource, each.conditions)
-        assert all("no operation needs catalog:" in problem for _, _, problem, _ in found)
+        assert all(
+            re.fullmatch("no operation needs catalog:.*Views?", problem)
+            for _, _, problem, _ in found
+        )
+
+
+@for_each(
+    ("action", "resource", "fits"),
+    [
+        ("ListNamespaces", "namespace/lake", True),
+        ("ListNamespaces", "namespace/lake/sales/eu", True),
+        ("DeleteNamespace", "namespace/lake", False),
+        ("ReadTable", "table/lake/sales/eu/orders", True),
+        ("ReadTable", "table/lake/*", True),
+        ("ReadTable", "table/*", True),
+        ("ReadTable", "*", True),
+        ("ReadTable", "namespace/lake/sales", False),
+        ("*", "table/lake/sales/orders", True),
+    ],
+)
+def test_rights_of_the_catalog_are_about_namespaces_and_tables(action, resource, fits):
+    found = warnings([f"catalog:{action}"], f"arn:lakefs:catalog:::{resource}")
+    assert [field for _, field, *_ in found] == ([] if fits else ["resource"])
