@@ -94,7 +94,7 @@ function Ask({ actions, start, onAsk }: AskProps) {
   const [action, setAction] = useState(start.action);
   const [resource, setResource] = useState(start.resource || formOf(actions, start.action));
   const row = actions.find(each => each.action === action);
-  const left = /\{(repository|path|branch|tag|uri|name)\}/.exec(resource)?.[0];
+  const left = /\{(repository|path|branch|tag|uri|namespace|table|name)\}/.exec(resource)?.[0];
   return (
     <form
       class="form page"

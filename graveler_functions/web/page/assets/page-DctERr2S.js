@@ -1,4 +1,4 @@
-import{t as e}from"./sql-LTg9Q-lP.js";import{A as t,O as n,_n as r,p as i}from"./shared-ceDq0iQ5.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
+import{t as e}from"./sql-KtNg6uJI.js";import{A as t,O as n,_n as r,p as i}from"./shared-ceDq0iQ5.js";function a({columns:e,rows:t}){return t.some(t=>t.some((t,n)=>!e[n]?.isNumber&&/^[=+\-@\t\r]/.test(t??``)))}function o({columns:e,rows:t}){let n=e=>e===null?``:/^$|[",\r\n]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;return`${[e.map(({name:e})=>e),...t].map(e=>e.map(n).join(`,`)).join(`\r
 `)}\r\n`}function s({columns:e,rows:t}){let n=i(e.map(({name:e})=>e)).map(e=>JSON.stringify(e)),r=(t,n)=>e[n]?.isNumber&&/^-?\d/.test(t??``)?t:JSON.stringify(t);return`[${t.map(e=>`{${e.map((e,t)=>`${n[t]}:${r(e,t)}`)}}`).join(`,
 `)}]\n`}function c(e,{start:t,end:n}){let r=e.lastIndexOf(`
 `,t-1)+1,[i=``]=e.slice(r).split(`
