@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from graveler.access.catalog_needs import NEEDS as CATALOG_NEEDS
 from graveler_functions.api.all_operations import OPERATIONS, TEMPLATES
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
-from graveler_functions.iceberg.needs import NEEDS as CATALOG_NEEDS
 from tests.architecture.test_portability import ROOT
 from tests.support.checks.budgets import BUDGETS
 

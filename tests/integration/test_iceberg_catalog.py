@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from graveler.access.catalog_needs import NEEDS, CatalogNeed
 from graveler.access.resources import can_match
 from graveler.aws import deadlines
 from graveler.errors import ContentionError, CorruptDataError, ThrottledError, UnknownOutcomeError
 from graveler_functions.api.all_operations import TEMPLATES
 from graveler_functions.http.rest_api import for_both_apis
 from graveler_functions.http.route_table import RouteTable
-from graveler_functions.iceberg.needs import NEEDS, CatalogNeed
 from graveler_functions.iceberg.operations import OPERATIONS
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from graveler.access.actions import Action
+from graveler.access.catalog_needs import NEEDS as CATALOG_NEEDS
 from graveler.access.resources import ALL, can_match
 from graveler_functions.api.authorization import named_resources as named
 from graveler_functions.api.authorization.checks import (
@@ -20,7 +21,6 @@ from graveler_functions.api.authorization.checks import (
     NeedsSomewhere,
 )
 from graveler_functions.api.routing import Template
-from graveler_functions.iceberg.needs import NEEDS as CATALOG_NEEDS
 
 # A name that a request fills in, behind the kind of its resource.
 _FILLED_IN = re.compile(r"([a-zA-Z]+)/[^/]*\{[^}]*\}")

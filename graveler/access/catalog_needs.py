@@ -1,4 +1,4 @@
-"""What each operation of the catalogue needs. The API lists it, so it imports no route."""
+"""The rights that each operation of the Iceberg catalogue needs, as its routes check them."""
 
 from collections.abc import Mapping, Sequence
 
