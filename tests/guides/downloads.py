@@ -5,8 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from graveler_embedded.fetching import fetch
-from graveler_embedded.jars import paths
+from tests.support.clients.spark_s3a import fetched
 
 _IVY = """\
 <ivysettings>
@@ -43,11 +42,10 @@ def _place_extensions(home: Path) -> None:
 
 def _spark_settings(folder: Path, jars: str) -> dict[str, str]:
     """Let Spark resolve its packages from that folder of the cache, without the network."""
-    fetch((jars,), print)
     settings = folder / "spark"
     settings.mkdir()
     ivy = settings / "ivysettings.xml"
-    ivy.write_text(_IVY.format(jars=paths(jars)[0].parent))
+    ivy.write_text(_IVY.format(jars=fetched(jars)[0].parent))
     (settings / "spark-defaults.conf").write_text(
         f"spark.jars.ivySettings {ivy}\nspark.jars.ivy {settings / 'ivy'}\n"
     )

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -19,8 +20,13 @@ from graveler_embedded.jars import paths
 
 def s3a_jars() -> str:
     """Return the paths of what Spark 3.5 needs to read s3a: URLs, 280 MB, separated by commas."""
-    fetch(("s3a",), print)
-    return ",".join(map(str, paths("s3a")))
+    return ",".join(map(str, fetched("s3a")))
+
+
+def fetched(jars: str) -> list[Path]:
+    """Return the files of that folder of the cache, which gets those that it lacks."""
+    fetch((jars,), print)
+    return paths(jars)
 
 
 def run_scenario(url: str, **variables: str) -> dict[str, Any]:
